@@ -1,6 +1,46 @@
 import Hummingbird
 import ServerCore
 
+/// What the page of a team's members shows.
+private enum MembersPage {
+    struct Entry {
+        let id: String
+        let email: String
+        let name: String
+        let initial: String
+        let roles: [String]
+        let isAdministrator: Bool
+        let isYou: Bool
+        let isChangeable: Bool
+    }
+
+    struct Open {
+        let id: String
+        let email: String
+        let roles: [String]
+        let expires: Moment
+        let createdBy: String
+        let commands: Commands
+    }
+
+    struct RoleEntry {
+        let name: String
+        let permissions: String
+    }
+
+    struct Content {
+        let team: String
+        let members: [Entry]
+        let isEmpty: Bool
+        let roles: [RoleEntry]
+        let invitations: [Open]
+        let hasInvitations: Bool
+        let form: FormPage?
+        let made: Dashboard.Made?
+        let commands: Commands
+    }
+}
+
 extension Dashboard {
     func addMembers<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("teams/:team/members") { visit in try await membersPage(visit) }
@@ -29,7 +69,7 @@ extension Dashboard {
 
     // MARK: All members
 
-    private struct Made {
+    fileprivate struct Made {
         let email: String
         let link: String
     }
@@ -40,47 +80,14 @@ extension Dashboard {
         failure: ServiceError? = nil,
         made: Made? = nil
     ) async throws -> Response {
-        struct Entry {
-            let id: String
-            let email: String
-            let name: String
-            let initial: String
-            let roles: [String]
-            let isAdministrator: Bool
-            let isYou: Bool
-            let isChangeable: Bool
-        }
-        struct Open {
-            let id: String
-            let email: String
-            let roles: [String]
-            let expires: Moment
-            let createdBy: String
-            let commands: Commands
-        }
-        struct RoleEntry {
-            let name: String
-            let permissions: String
-        }
-        struct Content {
-            let team: String
-            let members: [Entry]
-            let isEmpty: Bool
-            let roles: [RoleEntry]
-            let invitations: [Open]
-            let hasInvitations: Bool
-            let form: FormPage?
-            let made: Made?
-            let commands: Commands
-        }
         let team = try visit.name("team")
         let may = visit.visitor.permissions(in: team).manageMembers
         let members = try await service.members(of: team, as: visit.actor)
         let invitations = may ? try await service.invitations(to: team, as: visit.actor) : []
-        let content = Content(
+        let content = MembersPage.Content(
             team: team,
             members: members.map {
-                Entry(
+                MembersPage.Entry(
                     id: $0.id,
                     email: $0.email,
                     name: $0.name,
@@ -92,9 +99,11 @@ extension Dashboard {
                 )
             },
             isEmpty: members.isEmpty,
-            roles: Role.allCases.map { RoleEntry(name: $0.rawValue, permissions: Self.words($0.permissions)) },
+            roles: Role.allCases.map {
+                MembersPage.RoleEntry(name: $0.rawValue, permissions: Self.words($0.permissions))
+            },
             invitations: invitations.map {
-                Open(
+                MembersPage.Open(
                     id: $0.id,
                     email: $0.email,
                     roles: $0.roles.map(\.rawValue),

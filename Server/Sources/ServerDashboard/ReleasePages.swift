@@ -3,6 +3,37 @@ import Foundation
 import Hummingbird
 import ServerCore
 
+/// What the form of a new release shows.
+private enum NewReleasePage {
+    struct Choice {
+        let value: String
+        let label: String
+        let isChosen: Bool
+    }
+
+    struct Model {
+        let name: String
+        let choices: [Choice]
+        let hasChoices: Bool
+        let error: String?
+    }
+
+    struct Content {
+        let path: String
+        let team: String
+        let id: String
+        let next: Int
+        let models: [Model]
+        let note: String
+        let minimumRuntime: String
+        let metrics: String
+        let errors: [String: String]
+        let failure: String?
+        let may: Permissions
+        let commands: Commands
+    }
+}
+
 extension Dashboard {
     func addReleases<Context: RequestContext>(to pages: Pages<Context>) {
         pages.get("apps/:app/collections/:collection/releases/new") { visit in try await newReleasePage(visit) }
@@ -16,31 +47,6 @@ extension Dashboard {
     private func newReleasePage(_ visit: Visit, _ form: Form? = nil, failure: ServiceError? = nil) async throws
         -> Response
     {
-        struct Choice {
-            let value: String
-            let label: String
-            let isChosen: Bool
-        }
-        struct Model {
-            let name: String
-            let choices: [Choice]
-            let hasChoices: Bool
-            let error: String?
-        }
-        struct Content {
-            let path: String
-            let team: String
-            let id: String
-            let next: Int
-            let models: [Model]
-            let note: String
-            let minimumRuntime: String
-            let metrics: String
-            let errors: [String: String]
-            let failure: String?
-            let may: Permissions
-            let commands: Commands
-        }
         let (place, collection) = try await place(visit)
         try require(.publish, visit, place.app.team)
         let archives = try await service.archives(of: place.app.team, as: visit.actor)
@@ -59,11 +65,11 @@ extension Dashboard {
             let rest = archives.filter { !$0.fits(name) }
             let before = latest?.models.first { $0.name == name }?.archive
             let chosen = form?["model.\(name)"] ?? fitting.first?.sha256 ?? before
-            return Model(
+            return NewReleasePage.Model(
                 name: name,
                 choices: (fitting + rest).map { archive in
                     let version = archive.summary.version.map { " \($0)" } ?? ""
-                    return Choice(
+                    return NewReleasePage.Choice(
                         value: archive.sha256,
                         label: "\(archive.name)\(version) · \(Texts.bytes(archive.byteCount)) · "
                             + "\(Texts.short(archive.sha256)) · \(Texts.distance(archive.created))",
@@ -76,7 +82,7 @@ extension Dashboard {
         }
         let named = ["note", "minimumRuntime", "metrics"]
         let isNamed = models.contains { $0.error != nil } || named.contains { error($0) != nil }
-        let content = Content(
+        let content = NewReleasePage.Content(
             path: place.path,
             team: place.app.team,
             id: place.id,

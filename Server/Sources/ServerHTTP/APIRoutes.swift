@@ -24,6 +24,12 @@ struct APIRoutes {
     }
 
     func add(to router: RouterGroup<Context>) {
+        addTeams(to: router)
+        addApps(to: router)
+        addDeployments(to: router)
+    }
+
+    private func addTeams(to router: RouterGroup<Context>) {
         router.get("me", use: me)
         router.get("teams", use: teams)
         router.post("teams", use: createTeam)
@@ -70,6 +76,9 @@ struct APIRoutes {
                 try await service.revokeKey(context.name("key"), of: context.name("team"), as: context.actor)
             )
         }
+    }
+
+    private func addApps(to router: RouterGroup<Context>) {
         router.get("apps/:app") { request, context in
             Answers.json(try await service.app(context.name("app"), as: context.actor))
         }
@@ -105,6 +114,9 @@ struct APIRoutes {
         }
         router.post("apps/:app/collections/:collection/deployments", use: createDeployment)
         router.get("apps/:app/collections/:collection/history", use: history)
+    }
+
+    private func addDeployments(to router: RouterGroup<Context>) {
         router.get("deployments/:deployment/policy") { request, context in
             Answers.bytes(
                 try await service.policy(of: context.name("deployment"), as: context.actor),
@@ -332,65 +344,6 @@ struct APIRoutes {
             as: context.actor
         )
         return Answers.json(collection, status: .created)
-    }
-
-    // MARK: Archives
-
-    /// The largest accepted archive in bytes.
-    static let largestArchive = 10 << 30
-
-    @Sendable private func uploadArchive(_ request: Request, _ context: Context) async throws -> Response {
-        let (team, actor) = (try context.name("team"), try context.actor)
-        let archive = try await upload(request, context) { upload, name, expected in
-            try await service.finishArchive(upload, team: team, fileName: name, expecting: expected, as: actor)
-        }
-        return Answers.json(archive, status: .created)
-    }
-
-    @Sendable private func uploadVectors(_ request: Request, _ context: Context) async throws -> Response {
-        let (team, actor) = (try context.name("team"), try context.actor)
-        let vectors = try await upload(request, context) { upload, name, expected in
-            try await service.finishVectors(upload, team: team, fileName: name, expecting: expected, as: actor)
-        }
-        return Answers.json(vectors, status: .created)
-    }
-
-    @Sendable private func uploadDelta(_ request: Request, _ context: Context) async throws -> Response {
-        let (team, actor) = (try context.name("team"), try context.actor)
-        let delta = try await upload(request, context) { upload, _, expected in
-            try await service.finishDelta(upload, team: team, expecting: expected, as: actor)
-        }
-        return Answers.json(delta, status: .created)
-    }
-
-    /// Stores the body of a request as a file.
-    private func upload<Stored>(
-        _ request: Request,
-        _ context: Context,
-        finish: (any BlobUpload, _ name: String, _ expected: BlobDigest?) async throws -> Stored
-    ) async throws -> Stored {
-        let expected = try request.uri.queryParameters["sha256"].map { text in
-            guard let digest = BlobDigest(String(text)) else {
-                throw ServiceError(.invalid, "A hash has 64 lower-case hexadecimal digits.", field: "sha256")
-            }
-            return digest
-        }
-        let name = request.uri.queryParameters["name"].map(String.init) ?? ""
-        let upload = try await service.uploadArchive(team: context.name("team"), as: context.actor)
-        do {
-            var byteCount = 0
-            for try await buffer in request.body {
-                byteCount += buffer.readableBytes
-                guard byteCount <= Self.largestArchive else {
-                    throw ServiceError(.tooLarge, "A file has at most \(Self.largestArchive >> 30) GiB.")
-                }
-                try await upload.append(Array(buffer: buffer))
-            }
-            return try await finish(upload, name, expected)
-        } catch {
-            await upload.cancel()
-            throw error
-        }
     }
 }
 

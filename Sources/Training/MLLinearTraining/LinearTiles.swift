@@ -152,9 +152,9 @@ package final class LinearTiles: @unchecked Sendable {
             at place: Int,
             _ columns: [Int]
         ) throws(ModelError) {
-            let (rowCount, denseWidth, base) = (self.rowCount, self.denseWidth, self.base)
             let tileCount = (rowCount + LinearTiles.rows - 1) / LinearTiles.rows
             let slices = Slices(tileCount, width: count, work: LinearTiles.rows * count)
+            let rowCount = self.rowCount
             var sums = [Double](repeating: 0, count: slices.count * count * 2)
             values.withUnsafeBufferPointer { values in
                 sums.withUnsafeMutableBufferPointer { sums in
@@ -208,6 +208,12 @@ package final class LinearTiles: @unchecked Sendable {
                     means[place + column] = first
                 }
             }
+            fill(values, stride: stride, count: count, at: place, slices)
+        }
+
+        /// Writes columns, less their means and divided by their scales, into the tiles.
+        private func fill(_ values: [Double], stride: Int, count: Int, at place: Int, _ slices: Slices) {
+            let (rowCount, denseWidth, base) = (self.rowCount, self.denseWidth, self.base)
             let (means, scales) = (self.means, self.scales)
             values.withUnsafeBufferPointer { values in
                 guard let values = values.baseAddress else { return }

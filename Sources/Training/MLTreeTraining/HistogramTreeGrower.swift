@@ -12,7 +12,7 @@ import Synchronization
 /// Every histogram is summed in the order of the examples by one thread, so the results do not depend on the number of
 /// threads.
 struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
-    private let examples: TreeTrainingTable
+    let examples: TreeTrainingTable
     private let table: BinnedTable
     private let settings: TreeTrainingSettings
     private let rule: SplitRule
@@ -38,7 +38,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     }
 
     /// A node of the level being grown.
-    private struct Open {
+    struct Open {
         var node: Int32
         var rows: Range<Int>
         var sum: GradientSum
@@ -56,7 +56,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     }
 
     /// The sums of one node for each column and bin.
-    private final class Histogram {
+    final class Histogram {
         let memory: AlignedMemory
         var cells: UnsafeMutablePointer<Cell> { memory.address.assumingMemoryBound(to: Cell.self) }
 
@@ -181,7 +181,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    private func pieces(of rows: Range<Int>) -> [Range<Int>] {
+    func pieces(of rows: Range<Int>) -> [Range<Int>] {
         stride(from: rows.lowerBound, to: rows.upperBound, by: 1 << 15).map {
             $0..<Swift.min(rows.upperBound, $0 + 1 << 15)
         }
@@ -385,80 +385,5 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
         if missing.y > 0 { consider(table.ends[Int(feature)], seen + cells[cuts.count].gradients, false) }
         return best
-    }
-
-    /// Reorders each node's examples by child, keeping their order within a child.
-    ///
-    /// - Returns: The left children's counts.
-    private func partition(
-        _ splits: [(open: Open, best: SplitCandidate)],
-        _ order: inout [Int32],
-        _ spare: inout [Int32]
-    ) -> [Int] {
-        let blocks = splits.enumerated().flatMap { index, split in
-            pieces(of: split.open.rows).map { (split: index, rows: $0) }
-        }
-        var lefts = [Int](repeating: 0, count: blocks.count)
-        // Splits are only read; each block has rows and an entry of its own, in the spare order and back in the order.
-        nonisolated(unsafe) let splits = splits
-        return order.withUnsafeMutableBufferPointer { buffer in
-            nonisolated(unsafe) let order = buffer
-            return spare.withUnsafeMutableBufferPointer { buffer in
-                nonisolated(unsafe) let spare = buffer
-                lefts.withUnsafeMutableBufferPointer { buffer in
-                    nonisolated(unsafe) let lefts = buffer
-                    // Each block is partitioned in place: left examples first, into the spare order.
-                    Workers.parallelFor(blocks.count) { index, _ in
-                        let block = blocks[index]
-                        let best = splits[block.split].best
-                        var left = block.rows.lowerBound
-                        var right = block.rows.upperBound
-                        examples.columns[Int(best.feature)].withUnsafeBufferPointer { values in
-                            // Branch-free, because the branches would be unpredictable.
-                            let missingGoesLeft = best.missingGoesLeft ? 1 : 0
-                            for place in block.rows {
-                                let row = order[place]
-                                let value = values[Int(row)]
-                                let isLeft = (value < best.threshold ? 1 : 0) | (value.isNaN ? missingGoesLeft : 0)
-                                right &-= 1 &- isLeft
-                                spare[right ^ ((left ^ right) & (0 &- isLeft))] = row
-                                left &+= isLeft
-                            }
-                        }
-                        lefts[index] = left - block.rows.lowerBound
-                    }
-                }
-                var counts = [Int](repeating: 0, count: splits.count)
-                for (block, left) in zip(blocks, lefts) { counts[block.split] += left }
-                var starts: [(left: Int, right: Int)] = []
-                var next = splits.enumerated().map { index, split in
-                    (left: split.open.rows.lowerBound, right: split.open.rows.lowerBound + counts[index])
-                }
-                for (block, left) in zip(blocks, lefts) {
-                    starts.append(next[block.split])
-                    next[block.split].left += left
-                    next[block.split].right += block.rows.count - left
-                }
-                let (fixed, places) = (lefts, starts)
-                Workers.parallelFor(blocks.count) { index, _ in
-                    let (block, left) = (blocks[index], fixed[index])
-                    let start = block.rows.lowerBound
-                    for offset in 0..<left { order[places[index].left + offset] = spare[start + offset] }
-                    let right = block.rows.count - left
-                    // The right examples were written from the end.
-                    for offset in 0..<right {
-                        order[places[index].right + offset] = spare[block.rows.upperBound - 1 - offset]
-                    }
-                }
-                return counts
-            }
-        }
-    }
-
-    /// Finds the leaves of the examples that were not in the sample.
-    private func settle(_ leaves: inout [Int32], _ tree: RegressionTree) {
-        for row in leaves.indices where leaves[row] < 0 {
-            leaves[row] = Int32(tree.leafIndex { examples.columns[$0][row] })
-        }
     }
 }

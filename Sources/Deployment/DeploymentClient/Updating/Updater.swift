@@ -75,8 +75,8 @@ package struct Updater: Sendable {
         self.prefetchKey = prefetchKey
     }
 
-    private var addresses: Addresses { Addresses(configuration: configuration) }
-    private static let largestPolicy = 2 << 20
+    var addresses: Addresses { Addresses(configuration: configuration) }
+    static let largestPolicy = 2 << 20
 
     /// Records how releases perform here; `nil` when the app does not want that.
     package var reporter: Reporter? {
@@ -221,7 +221,7 @@ package struct Updater: Sendable {
         }
     }
 
-    private func metadata<R>(_ body: () async throws(UpdateError) -> R) async throws(DeploymentError) -> R {
+    func metadata<R>(_ body: () async throws(UpdateError) -> R) async throws(DeploymentError) -> R {
         do throws(UpdateError) { return try await body() } catch { throw Self.failure(error) }
     }
 
@@ -262,273 +262,13 @@ package struct Updater: Sendable {
 
     // MARK: Time
 
-    private var clock: TrustedClock {
+    var clock: TrustedClock {
         TrustedClock(path: store.folder + "/clock", now: now, built: configuration.created)
-    }
-
-    // MARK: Policy
-
-    private func policyPath(_ collection: String) -> String { store.collectionFolder(collection) + "/policy.json" }
-
-    /// The valid policy: signed by the director, of this collection, no older than one seen before, not expired.
-    private func policy(
-        _ collection: String,
-        _ trusted: TrustedMetadata,
-        _ start: PolicyDate
-    ) async throws(DeploymentError) -> Policy {
-        let stored = try Durable.read(policyPath(collection))
-        let url = addresses.policy(collection)
-        var request = TransportRequest(url, limit: Self.largestPolicy)
-        if let stored { request.headers["If-None-Match"] = "\"\(Hashes.text(stored).prefix(32))\"" }
-        let answer = try await transport.send(request)
-        let bytes: [UInt8]
-        switch (answer.status, stored) {
-        case (200, _): bytes = answer.body
-        case (304, let stored?): bytes = stored
-        case (404, _):
-            throw DeploymentError(
-                .server,
-                url.absoluteString,
-                "The server has no deployment of the collection \"\(collection)\" for this app."
-            )
-        default: throw answer.error(url)
-        }
-        let policy = try verify(bytes, collection, trusted, start)
-        // A director whose keys were stolen gets new ones, and whatever the thief has signed counts no more, including
-        // its version.
-        let isForgotten = stored.map { !isSigned($0, trusted) } ?? false
-        try store.change(collection) { (state) throws(DeploymentError) in
-            guard policy.version >= state.policyVersion || isForgotten else {
-                throw DeploymentError(
-                    .policyRollback,
-                    collection,
-                    "The policy that arrived (\(policy.version)) is older than one that was seen (\(state.policyVersion)): somebody "
-                        + "replays it, or the server was restored from a backup."
-                )
-            }
-            state.policyVersion = policy.version
-        }
-        if bytes != stored { try Durable.write(bytes, to: policyPath(collection)) }
-        try clock.remember(policy.issued, start: start, trusted)
-        return policy
-    }
-
-    /// Whether keys that the team's metadata names now have signed a policy.
-    private func isSigned(_ bytes: [UInt8], _ trusted: TrustedMetadata) -> Bool {
-        let role = "\(configuration.app)@director"
-        guard let keys = trusted.keys(ofDelegated: role) else { return false }
-        do throws(UpdateError) {
-            try SignedDocument(parsing: bytes, role: role).verify(keys)
-            return true
-        } catch { return false }
-    }
-
-    private func verify(
-        _ bytes: [UInt8],
-        _ collection: String,
-        _ trusted: TrustedMetadata,
-        _ start: PolicyDate
-    ) throws(DeploymentError) -> Policy {
-        let role = "\(configuration.app)@director"
-        let signed: [UInt8]
-        do throws(UpdateError) {
-            guard let keys = trusted.keys(ofDelegated: role) else {
-                throw UpdateError(
-                    .threshold,
-                    role,
-                    "the team's metadata names no signer of policies",
-                    remedy: "Make the app again on the server"
-                )
-            }
-            let document = try SignedDocument(parsing: bytes, role: role)
-            try document.verify(keys)
-            signed = document.signed.fileBytes
-        } catch { throw DeploymentError(.policySignature, collection, error.description) }
-        let policy: Policy
-        do throws(PolicyError) { policy = try Policy(signed) } catch {
-            throw DeploymentError(.policyMalformed, collection, error.description)
-        }
-        guard policy.app == configuration.app, policy.environment == configuration.environment,
-            policy.collection == collection
-        else {
-            throw DeploymentError(
-                .policyMismatch,
-                collection,
-                "The policy that arrived is that of \(policy.app), \(policy.environment), \(policy.collection)."
-            )
-        }
-        guard !policy.isExpired(at: start) else {
-            throw DeploymentError(
-                .policyExpired,
-                collection,
-                "The policy was good until \(policy.expires), and it is \(start): the server has not signed it again, or somebody "
-                    + "holds back what it signs."
-            )
-        }
-        return policy
-    }
-
-    private func explain(_ policy: Policy) throws(DeploymentError) -> Explanation {
-        do throws(PolicyError) { return try PolicyEvaluator(policy).explain(attributes()) } catch {
-            throw DeploymentError(.policyMalformed, policy.collection, error.description)
-        }
-    }
-
-    /// Throws `deferred` while the app wants downloads to wait.
-    @Sendable private func checkConditions() throws(DeploymentError) {
-        let obstacles = obstacles()
-        guard !obstacles.isEmpty else { return }
-        throw DeploymentError(.deferred, "", "The download waits: \(obstacles.joined(separator: "; ")).")
-    }
-
-    private func decide(_ policy: Policy) throws(DeploymentError) -> Decision {
-        do throws(PolicyError) { return try PolicyEvaluator(policy).evaluate(attributes()) } catch {
-            throw DeploymentError(.policyMalformed, policy.collection, error.description)
-        }
-    }
-
-    // MARK: Installing
-
-    private func install(
-        _ reference: ReleaseReference,
-        _ policy: Policy,
-        _ updater: MetadataUpdater,
-        _ trusted: inout TrustedMetadata,
-        _ progress: @escaping @Sendable (Int, Int) -> Void,
-        _ journal: CheckJournal
-    ) async throws(DeploymentError) -> Bool {
-        let state = try store.state(policy.collection)
-        guard !state.failed.contains(reference.sha256) else { return false }
-        let installed = CollectionState.Installed(
-            release: reference.sha256,
-            number: reference.number,
-            counter: reference.counter,
-            deployment: policy.deployment
-        )
-        let isNew = state.current?.release != reference.sha256
-        if isNew { reporter?.note(.reached(.offered), release: reference.number, of: policy.collection) }
-        let bytes = try await document(reference, policy, updater, &trusted)
-        let document: ReleaseDocument
-        do throws(PolicyError) {
-            document = try ReleaseDocument(bytes)
-            try document.check(against: reference, of: policy)
-        } catch {
-            throw DeploymentError(
-                error.code == .mismatch ? .releaseMismatch : .releaseMalformed,
-                reference.target,
-                error.description
-            )
-        }
-        try await fetch(document, progress, journal)
-        if isNew { reporter?.note(.reached(.downloaded), release: reference.number, of: policy.collection) }
-        for model in document.models where model.encryption != nil {
-            guard let path = store.modelPath(model.archive.sha256) else { continue }
-            try await prefetchKey(path)
-        }
-        if isNew { reporter?.note(.reached(.verified), release: reference.number, of: policy.collection) }
-        return try store.stage(installed, document: bytes, of: policy.collection)
-    }
-
-    /// The release that both the director's policy and the publisher's metadata name.
-    private func document(
-        _ reference: ReleaseReference,
-        _ policy: Policy,
-        _ updater: MetadataUpdater,
-        _ trusted: inout TrustedMetadata
-    ) async throws(DeploymentError) -> [UInt8] {
-        let target: Target?
-        do throws(UpdateError) { target = try await updater.target(reference.target, in: &trusted) } catch {
-            if let cause = error.cause as? DeploymentError { throw cause }
-            throw DeploymentError(.metadata, "\(error.role): \(error.code.rawValue)", error.description)
-        }
-        guard let target else {
-            throw DeploymentError(
-                .releaseMissing,
-                reference.target,
-                "The policy names a release that its publisher has not signed: policies and models have different signers."
-            )
-        }
-        guard target.hashes.sha256 == reference.sha256, target.length == reference.length else {
-            throw DeploymentError(
-                .releaseMismatch,
-                reference.target,
-                "The policy and the publisher name different releases of the same number."
-            )
-        }
-        let (found, current) = (target, trusted)
-        return try await metadata { () async throws(UpdateError) in try await updater.download(found, in: current) }
-    }
-
-    /// Installs all models of a release on the device.
-    private func fetch(
-        _ document: ReleaseDocument,
-        _ progress: @escaping @Sendable (Int, Int) -> Void,
-        _ journal: CheckJournal
-    ) async throws(DeploymentError) {
-        let source = BlobSource(addresses: addresses, transport: transport)
-        let missing = document.models.filter { store.modelPath($0.archive.sha256) == nil }
-        let total = missing.reduce(0) { $0 + $1.archive.length }
-        let meter = Meter(total: total, report: progress)
-        progress(0, total)
-        for model in missing {
-            try checkConditions()
-            if try await fetchDelta(model, source, meter, journal) == nil {
-                let download = ArchiveDownload(
-                    hash: model.archive.sha256,
-                    byteCount: model.archive.length,
-                    store: store,
-                    source: source,
-                    mayGoOn: { () throws(DeploymentError) in try checkConditions() },
-                    progress: { meter.add($0) }
-                )
-                try await download.run()
-            }
-            try store.install(archive: model.archive.sha256)
-        }
-        for test in document.models.compactMap(\.selfTest) {
-            let path = store.vectorsPath(test.vectors.sha256)
-            guard FileAccess.kind(of: path) == nil else { continue }
-            guard test.vectors.length <= Self.largestVectors else {
-                throw DeploymentError(.releaseMalformed, test.vectors.sha256, "The test vectors are too large.")
-            }
-            try Durable.write(
-                try await source.file(test.vectors.sha256, byteCount: test.vectors.length),
-                to: path
-            )
-        }
-    }
-
-    private static let largestVectors = 64 << 20
-
-    /// Fetches an archive as a delta from one on the device.
-    ///
-    /// Returns `nil` when the archive itself is to be fetched: no delta fits, or the one that does cannot be used,
-    /// which is recorded.
-    private func fetchDelta(
-        _ model: ReleaseDocument.Model,
-        _ source: BlobSource,
-        _ meter: Meter,
-        _ journal: CheckJournal
-    ) async throws(DeploymentError) -> ReleaseDocument.Delta? {
-        let download = DeltaDownload(
-            model: model,
-            store: store,
-            source: source,
-            mayGoOn: { () throws(DeploymentError) in try checkConditions() },
-            progress: { meter.add($0) },
-            fetchKey: prefetchKey,
-            vault: vault
-        )
-        do throws(DeploymentError) { return try await download.run() } catch {
-            guard [.damaged, .releaseMissing, .server, .key].contains(error.code) else { throw error }
-            journal.noteDelta(error)
-            return nil
-        }
     }
 }
 
 /// Counts the bytes that have arrived.
-private final class Meter: Sendable {
+final class Meter: Sendable {
     private let done = Atomic<Int>(0)
     private let total: Int
     private let report: @Sendable (Int, Int) -> Void

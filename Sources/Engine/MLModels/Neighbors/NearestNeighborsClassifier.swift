@@ -86,9 +86,25 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         guard labels.count > 0 || defaultLabel != nil else {
             throw ModelError(.invalidModel, "a classifier without points needs a default label")
         }
+        index = NeighborIndex(dimensions: dimensions, leafSize: leafSize)
+        index.append(try Self.points(source.floatSamples, dimensions: dimensions))
+        input = try VectorInput(interface, width: dimensions)
+        var rest = parameters
+        rest.clearNearestNeighborsIndex()
+        rest.nearestNeighborsIndex.numberOfDimensions = source.numberOfDimensions
+        rest.nearestNeighborsIndex.indexType = source.indexType
+        rest.nearestNeighborsIndex.distanceFunction = source.distanceFunction
+        specification = rest
+        (distinct, places) = Self.distinct(labels)
+        // Checks that the interface has a label of the right type, which every prediction needs.
+        _ = try ClassOutput(labels.count > 0 ? distinct : defaultLabel.map(LabelList.init) ?? distinct, interface)
+    }
+
+    /// The points of a specification, one after the other; all must have the index's dimensions and finite values.
+    private static func points(_ samples: [SpecFloatVector], dimensions: Int) throws(ModelError) -> [Float] {
         var values: [Float] = []
-        values.reserveCapacity(source.floatSamples.count * dimensions)
-        for (place, sample) in source.floatSamples.enumerated() {
+        values.reserveCapacity(samples.count * dimensions)
+        for (place, sample) in samples.enumerated() {
             guard sample.vector.count == dimensions else {
                 throw ModelError(
                     .invalidModel,
@@ -100,18 +116,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
             }
             values += sample.vector
         }
-        index = NeighborIndex(dimensions: dimensions, leafSize: leafSize)
-        index.append(values)
-        input = try VectorInput(interface, width: dimensions)
-        var rest = parameters
-        rest.clearNearestNeighborsIndex()
-        rest.nearestNeighborsIndex.numberOfDimensions = source.numberOfDimensions
-        rest.nearestNeighborsIndex.indexType = source.indexType
-        rest.nearestNeighborsIndex.distanceFunction = source.distanceFunction
-        specification = rest
-        (distinct, places) = Self.distinct(labels)
-        // Checks that the interface has a label of the right type, which every prediction needs.
-        _ = try ClassOutput(labels.count > 0 ? distinct : defaultLabel.map(LabelList.init) ?? distinct, interface)
+        return values
     }
 
     /// The points of examples, in rows of the index's dimensions.

@@ -16,39 +16,8 @@ struct LayerWeightField {
 extension SpecNeuralNetworkLayer {
     /// The fields of this kind of layer that hold weights, in the order of the specification.
     var weightFields: [LayerWeightField] {
-        func field(
-            _ name: String,
-            _ path: WritableKeyPath<SpecNeuralNetworkLayer, SpecWeightParams>,
-            _ shape: [UInt64]? = nil,
-            channelAxis: Int = 0
-        ) -> LayerWeightField {
-            LayerWeightField(name: name, path: path, shape: shape, channelAxis: channelAxis)
-        }
         switch layer {
-        case .convolution(let layer)?:
-            let kernel = layer.kernelSize.isEmpty ? [3, 3] : layer.kernelSize
-            let groups = Swift.max(layer.nGroups, 1)
-            // A weight that is the second input replaces the field.
-            let isDeconvolution = layer.isDeconvolution
-            let shape =
-                isDeconvolution
-                ? [layer.kernelChannels, layer.outputChannels / groups] + kernel
-                : [layer.outputChannels, layer.kernelChannels] + kernel
-            let weights = field("weights", \.convolution.weights, shape, channelAxis: isDeconvolution ? 1 : 0)
-            return [
-                weights, field("bias", \.convolution.bias, layer.hasBias_p ? [layer.outputChannels] : nil),
-            ]
-        case .convolution3D(let layer)?:
-            let kernel = [UInt64(clamping: layer.kernelDepth), UInt64(clamping: layer.kernelHeight)]
-            let (outputs, inputs) = (UInt64(clamping: layer.outputChannels), UInt64(clamping: layer.inputChannels))
-            let groups = UInt64(clamping: Swift.max(layer.nGroups, 1))
-            let shape =
-                (layer.isDeconvolution ? [inputs, outputs / groups] : [outputs, inputs / groups]) + kernel
-                + [UInt64(clamping: layer.kernelWidth)]
-            return [
-                field("weights", \.convolution3D.weights, shape),
-                field("bias", \.convolution3D.bias, layer.hasBias_p ? [outputs] : nil),
-            ]
+        case .convolution?, .convolution3D?: return convolutionWeightFields
         case .innerProduct(let layer)?:
             return [
                 field("weights", \.innerProduct.weights, [layer.outputChannels, layer.inputChannels]),
@@ -91,6 +60,64 @@ extension SpecNeuralNetworkLayer {
                 field("gamma", \.layerNormalization.gamma, layer.normalizedShape.map { UInt64(clamping: $0) }),
                 field("beta", \.layerNormalization.beta, layer.normalizedShape.map { UInt64(clamping: $0) }),
             ]
+        case .simpleRecurrent?, .gru?, .uniDirectionalLstm?, .biDirectionalLstm?: return recurrentWeightFields
+        case .activation(let activation)?:
+            switch activation.nonlinearityType {
+            case .preLu?: return [field("PReLU.alpha", \.activation.preLu.alpha)]
+            case .parametricSoftplus?:
+                return [
+                    field("parametricSoftplus.alpha", \.activation.parametricSoftplus.alpha),
+                    field("parametricSoftplus.beta", \.activation.parametricSoftplus.beta),
+                ]
+            default: return []
+            }
+        case .custom(let layer)?:
+            return layer.weights.indices.map { field("weights[\($0)]", \.custom.weights[$0]) }
+        default: return []
+        }
+    }
+
+    private func field(
+        _ name: String,
+        _ path: WritableKeyPath<SpecNeuralNetworkLayer, SpecWeightParams>,
+        _ shape: [UInt64]? = nil,
+        channelAxis: Int = 0
+    ) -> LayerWeightField {
+        LayerWeightField(name: name, path: path, shape: shape, channelAxis: channelAxis)
+    }
+
+    private var convolutionWeightFields: [LayerWeightField] {
+        switch layer {
+        case .convolution(let layer)?:
+            let kernel = layer.kernelSize.isEmpty ? [3, 3] : layer.kernelSize
+            let groups = Swift.max(layer.nGroups, 1)
+            // A weight that is the second input replaces the field.
+            let isDeconvolution = layer.isDeconvolution
+            let shape =
+                isDeconvolution
+                ? [layer.kernelChannels, layer.outputChannels / groups] + kernel
+                : [layer.outputChannels, layer.kernelChannels] + kernel
+            let weights = field("weights", \.convolution.weights, shape, channelAxis: isDeconvolution ? 1 : 0)
+            return [
+                weights, field("bias", \.convolution.bias, layer.hasBias_p ? [layer.outputChannels] : nil),
+            ]
+        case .convolution3D(let layer)?:
+            let kernel = [UInt64(clamping: layer.kernelDepth), UInt64(clamping: layer.kernelHeight)]
+            let (outputs, inputs) = (UInt64(clamping: layer.outputChannels), UInt64(clamping: layer.inputChannels))
+            let groups = UInt64(clamping: Swift.max(layer.nGroups, 1))
+            let shape =
+                (layer.isDeconvolution ? [inputs, outputs / groups] : [outputs, inputs / groups]) + kernel
+                + [UInt64(clamping: layer.kernelWidth)]
+            return [
+                field("weights", \.convolution3D.weights, shape),
+                field("bias", \.convolution3D.bias, layer.hasBias_p ? [outputs] : nil),
+            ]
+        default: return []
+        }
+    }
+
+    private var recurrentWeightFields: [LayerWeightField] {
+        switch layer {
         case .simpleRecurrent(let layer)?:
             let (outputs, inputs) = (layer.outputVectorSize, layer.inputVectorSize)
             return [
@@ -130,18 +157,6 @@ extension SpecNeuralNetworkLayer {
                     layer.inputVectorSize
                 )
             }
-        case .activation(let activation)?:
-            switch activation.nonlinearityType {
-            case .preLu?: return [field("PReLU.alpha", \.activation.preLu.alpha)]
-            case .parametricSoftplus?:
-                return [
-                    field("parametricSoftplus.alpha", \.activation.parametricSoftplus.alpha),
-                    field("parametricSoftplus.beta", \.activation.parametricSoftplus.beta),
-                ]
-            default: return []
-            }
-        case .custom(let layer)?:
-            return layer.weights.indices.map { field("weights[\($0)]", \.custom.weights[$0]) }
         default: return []
         }
     }

@@ -38,6 +38,23 @@ extension MLDataTable {
         })
     }
 
+    /// The row of the least or greatest value of each group; -1 when there is none.
+    private static func extremes(of column: MLUntypedColumn, _ groups: [[Int]], _ isLess: Bool) -> [Int] {
+        func best<T: Cell & Comparable>(_: T.Type) -> [Int]? {
+            guard let typed = column.typed(T.self) else { return nil }
+            return groups.map { rows in
+                var best: (row: Int, value: T)?
+                for row in rows {
+                    guard let value = typed[row], value == value else { continue }
+                    if let found = best, !(isLess ? value < found.value : found.value < value) { continue }
+                    best = (row, value)
+                }
+                return best?.row ?? -1
+            }
+        }
+        return best(Int.self) ?? best(Double.self) ?? best(String.self) ?? groups.map { _ in -1 }
+    }
+
     /// The result of an operation for each group of rows of a column, whose values are `values`.
     private func aggregated(
         _ operation: Aggregator.Operations,
@@ -64,22 +81,9 @@ extension MLDataTable {
             let mean = numbers.reduce(0, +) / Double(numbers.count)
             return numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(numbers.count)
         }
-        /// The row of the least or greatest value of each group; -1 when there is none.
         func extremes(_ isLess: Bool) throws -> [Int] {
             if column.type != .invalid { try column.type.checkOrder("the column '\(name)'") }
-            func best<T: Cell & Comparable>(_: T.Type) -> [Int]? {
-                guard let typed = column.typed(T.self) else { return nil }
-                return groups.map { rows in
-                    var best: (row: Int, value: T)?
-                    for row in rows {
-                        guard let value = typed[row], value == value else { continue }
-                        if let found = best, !(isLess ? value < found.value : found.value < value) { continue }
-                        best = (row, value)
-                    }
-                    return best?.row ?? -1
-                }
-            }
-            return best(Int.self) ?? best(Double.self) ?? best(String.self) ?? groups.map { _ in -1 }
+            return Self.extremes(of: column, groups, isLess)
         }
         func valid(_ rows: [Int]) -> [Int] { rows.filter { values[$0].isValid } }
         switch operation {

@@ -58,87 +58,70 @@ struct TableDialect {
 
     /// The text with every cell in quotes.
     private func rewritten(_ data: Data) throws -> Data {
-        let isSpaceSkipped = options.skipInitialSpaces && delimiter.first != Self.space
-        return try data.withUnsafeBytes { bytes in
-            var out: [UInt8] = []
+        try data.withUnsafeBytes { bytes in
+            var rewriter = Rewriter(dialect: self, bytes: bytes)
+            return try rewriter.rewritten()
+        }
+    }
+
+    /// Goes through a text byte by byte and writes it anew with every cell in quotes.
+    private struct Rewriter {
+        let dialect: TableDialect
+        let bytes: UnsafeRawBufferPointer
+        private var out: [UInt8] = []
+        private var place = 0
+        private var line: Int
+        private var quoteLine = 0
+        private var (isInQuotes, isInCell, lineIsEmpty) = (false, false, true)
+
+        init(dialect: TableDialect, bytes: UnsafeRawBufferPointer) {
+            self.dialect = dialect
+            self.bytes = bytes
+            line = 1 + dialect.options.skipRows
             out.reserveCapacity(bytes.count + bytes.count / 4)
-            var (place, line, quoteLine) = (0, 1 + options.skipRows, 0)
-            var (isInQuotes, isInCell, lineIsEmpty) = (false, false, true)
-            func matches(_ pattern: [UInt8], at place: Int) -> Bool {
-                guard !pattern.isEmpty, place + pattern.count <= bytes.count else { return false }
-                for (offset, byte) in pattern.enumerated() where bytes[place + offset] != byte { return false }
-                return true
-            }
-            func append(_ byte: UInt8) {
-                if byte == Self.plainQuote { out.append(byte) }
-                out.append(byte)
-            }
-            func begin() {
-                guard !isInCell else { return }
-                out.append(Self.plainQuote)
-                (isInCell, lineIsEmpty) = (true, false)
-            }
-            func end() {
-                begin()
-                out.append(Self.plainQuote)
-                isInCell = false
-            }
-            func endLine() {
-                if !lineIsEmpty { end() }
-                out.append(Self.newline)
-                (isInCell, lineIsEmpty) = (false, true)
-                line += 1
-            }
+        }
+
+        private func matches(_ pattern: [UInt8], at place: Int) -> Bool {
+            guard !pattern.isEmpty, place + pattern.count <= bytes.count else { return false }
+            for (offset, byte) in pattern.enumerated() where bytes[place + offset] != byte { return false }
+            return true
+        }
+
+        private mutating func append(_ byte: UInt8) {
+            if byte == TableDialect.plainQuote { out.append(byte) }
+            out.append(byte)
+        }
+
+        private mutating func begin() {
+            guard !isInCell else { return }
+            out.append(TableDialect.plainQuote)
+            (isInCell, lineIsEmpty) = (true, false)
+        }
+
+        private mutating func end() {
+            begin()
+            out.append(TableDialect.plainQuote)
+            isInCell = false
+        }
+
+        private mutating func endLine() {
+            if !lineIsEmpty { end() }
+            out.append(TableDialect.newline)
+            (isInCell, lineIsEmpty) = (false, true)
+            line += 1
+        }
+
+        mutating func rewritten() throws -> Data {
             while place < bytes.count {
-                if matches(escape, at: place), place + escape.count < bytes.count {
+                if matches(dialect.escape, at: place), place + dialect.escape.count < bytes.count {
                     begin()
-                    place += escape.count
+                    place += dialect.escape.count
                     append(bytes[place])
                     place += 1
                 } else if isInQuotes {
-                    if matches(quote, at: place) {
-                        place += quote.count
-                        guard matches(quote, at: place) else {
-                            isInQuotes = false
-                            continue
-                        }
-                        guard options.doubleQuote else {
-                            throw MLCreateError.io(
-                                reason: "line \(line) has two quotes in a quoted cell, and doubleQuote is false; write "
-                                    + "an escape before quotes, or set doubleQuote to true"
-                            )
-                        }
-                        for byte in quote { append(byte) }
-                        place += quote.count
-                    } else {
-                        if matches(terminator, at: place) { line += 1 }
-                        append(bytes[place])
-                        place += 1
-                    }
-                } else if matches(comment, at: place) {
-                    while place < bytes.count, !matches(terminator, at: place) { place += 1 }
-                } else if matches(delimiter, at: place) {
-                    end()
-                    out.append(UInt8(ascii: ","))
-                    (isInCell, lineIsEmpty) = (false, false)
-                    place += delimiter.count
-                } else if matches(terminator, at: place) {
-                    endLine()
-                    place += terminator.count
-                } else if terminator == [Self.newline], bytes[place] == UInt8(ascii: "\r"),
-                    matches(terminator, at: place + 1)
-                {
-                    place += 1
-                } else if !isInCell, isSpaceSkipped, bytes[place] == Self.space {
-                    place += 1
-                } else if !isInCell, matches(quote, at: place) {
-                    begin()
-                    (isInQuotes, quoteLine) = (true, line)
-                    place += quote.count
+                    try quoted()
                 } else {
-                    begin()
-                    append(bytes[place])
-                    place += 1
+                    plain()
                 }
             }
             guard !isInQuotes else {
@@ -146,6 +129,62 @@ struct TableDialect {
             }
             endLine()
             return Data(out)
+        }
+
+        /// The byte or quote at the place, inside a quoted cell.
+        private mutating func quoted() throws {
+            let quote = dialect.quote
+            guard matches(quote, at: place) else {
+                if matches(dialect.terminator, at: place) { line += 1 }
+                append(bytes[place])
+                place += 1
+                return
+            }
+            place += quote.count
+            guard matches(quote, at: place) else {
+                isInQuotes = false
+                return
+            }
+            guard dialect.options.doubleQuote else {
+                throw MLCreateError.io(
+                    reason: "line \(line) has two quotes in a quoted cell, and doubleQuote is false; write "
+                        + "an escape before quotes, or set doubleQuote to true"
+                )
+            }
+            for byte in quote { append(byte) }
+            place += quote.count
+        }
+
+        /// What stands at the place, outside of quotes.
+        private mutating func plain() {
+            let (terminator, delimiter) = (dialect.terminator, dialect.delimiter)
+            if matches(dialect.comment, at: place) {
+                while place < bytes.count, !matches(terminator, at: place) { place += 1 }
+            } else if matches(delimiter, at: place) {
+                end()
+                out.append(UInt8(ascii: ","))
+                (isInCell, lineIsEmpty) = (false, false)
+                place += delimiter.count
+            } else if matches(terminator, at: place) {
+                endLine()
+                place += terminator.count
+            } else if terminator == [TableDialect.newline], bytes[place] == UInt8(ascii: "\r"),
+                matches(terminator, at: place + 1)
+            {
+                place += 1
+            } else if !isInCell, dialect.options.skipInitialSpaces, delimiter.first != TableDialect.space,
+                bytes[place] == TableDialect.space
+            {
+                place += 1
+            } else if !isInCell, matches(dialect.quote, at: place) {
+                begin()
+                (isInQuotes, quoteLine) = (true, line)
+                place += dialect.quote.count
+            } else {
+                begin()
+                append(bytes[place])
+                place += 1
+            }
         }
     }
 }

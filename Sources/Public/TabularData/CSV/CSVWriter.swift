@@ -145,8 +145,34 @@ private struct CSVWriter {
         return .text(text, byPlace: true)
     }
 
-    private func write(_ cells: [Cells], _ rows: RowSelection, newline: String, _ out: inout ctab_arena) {
+    /// The cells of a column for `ctab_write`; `arenas` are those of its texts. The cells must outlive the result.
+    private static func column(_ cells: Cells, _ arenas: UnsafePointer<UnsafePointer<UInt8>?>?) -> ctab_column {
         func pointer<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeRawPointer { UnsafeRawPointer(pointer) }
+        var column = ctab_column()
+        switch cells {
+        case .integers(let plain):
+            column.kind = CTAB_INT64
+            column.values = pointer(plain.values)
+            column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+        case .numbers(let plain):
+            column.kind = CTAB_DOUBLE
+            column.values = pointer(plain.values)
+            column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+        case .truths(let plain):
+            column.kind = CTAB_BOOL
+            column.values = pointer(plain.values)
+            column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
+        case .text(let text, let byPlace):
+            column.kind = CTAB_TEXT
+            column.values = pointer(text.views.values)
+            column.validity = text.missing > 0 ? text.views.validity.map { UnsafePointer($0) } : nil
+            column.arenas = arenas
+            column.by_place = byPlace ? 1 : 0
+        }
+        return column
+    }
+
+    private func write(_ cells: [Cells], _ rows: RowSelection, newline: String, _ out: inout ctab_arena) {
         // The arenas of all columns in one list, and where each column's begin.
         var arenas: [UnsafePointer<UInt8>?] = []
         var starts: [Int] = []
@@ -161,28 +187,7 @@ private struct CSVWriter {
         ].map { Array($0.utf8) + [0] }
         let isWritten = arenas.withUnsafeBufferPointer { arenas in
             let columns = zip(cells, starts).map { cells, start in
-                var column = ctab_column()
-                switch cells {
-                case .integers(let plain):
-                    column.kind = CTAB_INT64
-                    column.values = pointer(plain.values)
-                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
-                case .numbers(let plain):
-                    column.kind = CTAB_DOUBLE
-                    column.values = pointer(plain.values)
-                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
-                case .truths(let plain):
-                    column.kind = CTAB_BOOL
-                    column.values = pointer(plain.values)
-                    column.validity = plain.missing > 0 ? plain.validity.map { UnsafePointer($0) } : nil
-                case .text(let text, let byPlace):
-                    column.kind = CTAB_TEXT
-                    column.values = pointer(text.views.values)
-                    column.validity = text.missing > 0 ? text.views.validity.map { UnsafePointer($0) } : nil
-                    column.arenas = arenas.baseAddress.map { $0 + start }
-                    column.by_place = byPlace ? 1 : 0
-                }
-                return column
+                Self.column(cells, arenas.baseAddress.map { $0 + start })
             }
             return encodings[0].withUnsafeBufferPointer { delimiter in
                 encodings[1].withUnsafeBufferPointer { newline in

@@ -168,15 +168,8 @@ public struct MLActivityClassifier: @unchecked Sendable {
         try session.resume()
     }
 
-    private static func run(
-        _ source: DataSource,
-        _ features: [String],
-        _ labelColumn: String?,
-        _ recordingColumn: String?,
-        _ parameters: ModelParameters
-    ) throws -> SeriesRun<Self> {
-        let label = labelColumn ?? ActivityTable.labelColumn
-        let file = recordingColumn ?? ActivityTable.recordingColumn
+    /// Feature columns need names of their own, which nothing else in the model has.
+    private static func check(_ features: [String], _ label: String) throws {
         for (index, name) in features.enumerated() where name.isEmpty || features[..<index].contains(name) {
             throw MLCreateError.generic(reason: "the feature column '\(name)' is named twice or has no name")
         }
@@ -186,6 +179,18 @@ public struct MLActivityClassifier: @unchecked Sendable {
                 reason: "a feature column cannot be called '\(name)', which names another part of the model"
             )
         }
+    }
+
+    private static func run(
+        _ source: DataSource,
+        _ features: [String],
+        _ labelColumn: String?,
+        _ recordingColumn: String?,
+        _ parameters: ModelParameters
+    ) throws -> SeriesRun<Self> {
+        let label = labelColumn ?? ActivityTable.labelColumn
+        let file = recordingColumn ?? ActivityTable.recordingColumn
+        try check(features, label)
         let window = parameters.predictionWindowSize ?? 100
         var empty = 0
         // Recordings without rows are counted and left out.

@@ -187,20 +187,7 @@ struct PreparedTable: Sendable {
             throw MLCreateError.generic(reason: "the training data have no rows")
         }
         let column = try frame.column(named: target, for: "target")
-        guard !features.isEmpty else {
-            throw MLCreateError.generic(reason: "there are no feature columns except the target '\(target)'")
-        }
-        guard !features.contains(target) else {
-            throw MLCreateError.generic(reason: "the target '\(target)' cannot be a feature, too; leave it out")
-        }
-        if let twice = Dictionary(grouping: features, by: { $0 }).first(where: { $1.count > 1 })?.key {
-            throw MLCreateError.generic(reason: "the feature column '\(twice)' is listed more than once")
-        }
-        if isClassifier, features.contains(target + "Probability") {
-            throw MLCreateError.generic(
-                reason: "a feature column is named '\(target)Probability', as the model's output is; rename it"
-            )
-        }
+        try Self.check(features, target, isClassifier)
         let read = isClassifier ? TargetContent.labels : TargetContent.numbers
         let targets = try read(column)
         let contents = try features.map { try ColumnContent(frame.column(named: $0, for: "feature")) }
@@ -259,6 +246,24 @@ struct PreparedTable: Sendable {
             validation = EncodedTable(rowCount: other.targets.count, features: try layout.encode(other.contents))
             _ = try other.targets.values(labels)
             validationTargets = other.targets
+        }
+    }
+
+    /// Features are columns other than the target and the model's outputs, each of them once.
+    private static func check(_ features: [String], _ target: String, _ isClassifier: Bool) throws {
+        guard !features.isEmpty else {
+            throw MLCreateError.generic(reason: "there are no feature columns except the target '\(target)'")
+        }
+        guard !features.contains(target) else {
+            throw MLCreateError.generic(reason: "the target '\(target)' cannot be a feature, too; leave it out")
+        }
+        if let twice = Dictionary(grouping: features, by: { $0 }).first(where: { $1.count > 1 })?.key {
+            throw MLCreateError.generic(reason: "the feature column '\(twice)' is listed more than once")
+        }
+        if isClassifier, features.contains(target + "Probability") {
+            throw MLCreateError.generic(
+                reason: "a feature column is named '\(target)Probability', as the model's output is; rename it"
+            )
         }
     }
 
