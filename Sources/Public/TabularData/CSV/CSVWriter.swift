@@ -145,7 +145,9 @@ private struct CSVWriter {
         return .text(text, byPlace: true)
     }
 
-    /// The cells of a column for `ctab_write`; `arenas` are those of its texts. The cells must outlive the result.
+    /// The cells of a column for `ctab_write`.
+    ///
+    /// The cells must outlive the result; `arenas` are those of the column's texts.
     private static func column(_ cells: Cells, _ arenas: UnsafePointer<UnsafePointer<UInt8>?>?) -> ctab_column {
         func pointer<T>(_ pointer: UnsafeMutablePointer<T>) -> UnsafeRawPointer { UnsafeRawPointer(pointer) }
         var column = ctab_column()
