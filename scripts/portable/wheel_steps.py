@@ -61,6 +61,54 @@ def predict():
     return "right"
 
 
+def update():
+    """An update with swift_coreml.Model, whose loss falls, and whose file coremltools predicts with alike."""
+    import coremltools as ct
+    import numpy as np
+    import swift_coreml
+
+    ct.models.utils.save_spec(one_layer(True), "updatable.mlmodel")
+    examples = [
+        {"x": np.array([a, b, c], np.float32), "y_true": np.array([a + b, c], np.float32)}
+        for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    losses = []
+    model = swift_coreml.Model("updatable.mlmodel").update(examples, progress=lambda event: losses.append(event.loss))
+    assert len(losses) == 20 and losses[-1] < losses[0] / 4, losses
+    model.save("updated.mlmodel")
+    row = {"x": np.array([1, 1, 0], np.float32)}
+    answer, reference = model.predict(row)["y"], ct.models.MLModel("updated.mlmodel").predict(row)["y"]
+    assert np.array_equal(np.ravel(answer), np.ravel(reference)), (answer, reference)
+    return "right"
+
+
+def train():
+    """A training with swift_coreml.createml, whose file coremltools predicts with alike."""
+    import coremltools as ct
+    from swift_coreml import createml
+
+    data = {"petal": [1.0, 1.2, 1.1, 4.9, 5.1, 5.0] * 10, "kind": ["small", "small", "small", "large", "large", "large"] * 10}
+    model = createml.DecisionTreeClassifier.train(data, target="kind", validation=None)
+    assert model.predict({"petal": [1.0, 5.5]}) == ["small", "large"]
+    model.save("trained.mlmodel")
+    trained = ct.models.MLModel("trained.mlmodel")
+    assert [trained.predict({"petal": petal})["kind"] for petal in (1.0, 5.5)] == ["small", "large"]
+    return "right"
+
+
+def steps():
+    """The steps whose modules the wheel has."""
+    import importlib.util
+
+    import swift_coreml
+
+    yield predict
+    if hasattr(swift_coreml, "Model"):
+        yield update
+    if importlib.util.find_spec("swift_coreml.createml"):
+        yield train
+    yield first
+
+
 def first():
     """Milliseconds from Python's start to the first answer, import included, as medians: by the clock, and of the processor."""
     import swift_coreml
@@ -75,7 +123,7 @@ def first():
 
 def main():
     findings = {"python": platform.python_version(), "glibc": platform.libc_ver()[1]}
-    for step in predict, first:
+    for step in steps():
         findings[step.__name__] = step()
     print(json.dumps(findings))
 
