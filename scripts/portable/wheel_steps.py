@@ -1,4 +1,4 @@
-"""wheel_steps.py: what scripts/wheel-check does with the installed wheel; prints its findings as one line of JSON.
+"""wheel_steps.py: what scripts/wheel-check does with the installed wheel; prints its findings as a line of JSON, its last.
 
 Runs in a folder that it may fill, with no packages but coremltools, those that it depends on, and the wheel.
 """
@@ -40,7 +40,7 @@ def one_layer(updatable):
     if updatable:
         builder.make_updatable(["line"])
         builder.set_mean_squared_error_loss("loss", ("y", datatypes.Array(2)))
-        builder.set_sgd_optimizer(SgdParams(lr=0.05, batch=4))
+        builder.set_sgd_optimizer(SgdParams(lr=0.2, batch=4))
         builder.set_epochs(20)
     return builder.spec
 
