@@ -99,6 +99,7 @@ let sources: [[Target]] = [
             c("CTabular", ["CNumberText"]),
             c("CLanguageModel"),
             c("CPreviewPage", exclude: ["page"]),
+            c("CVersion"),
         ]
     ),
     // Numbers in memory, and the fast loops over them for each instruction set.
@@ -311,10 +312,10 @@ let sources: [[Target]] = [
             program(
                 "CommandLineTool",
                 [
-                    "CDeflate", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO", "MLSpecification",
-                    "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine", "MLCompiler",
-                    "MLTraining", "MLInspection", "MLTestVectors", "MLPreview", "Combine", "TabularData", "CoreML",
-                    "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta", "MLPackaging",
+                    "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
+                    "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
+                    "MLCompiler", "MLTraining", "MLInspection", "MLTestVectors", "MLPreview", "Combine", "TabularData",
+                    "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta", "MLPackaging",
                     "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands", arguments,
                 ]
             ),

@@ -1,5 +1,5 @@
-"""Everything is said in pyproject.toml but the tag: any Python 3, this platform, or any Linux with this processor and a glibc
-as old as COREML_GLIBC says (scripts/portable/build-wheel)."""
+"""Everything is said in pyproject.toml but the tag: any Python 3 on any Linux with this processor and a glibc as old as COREML_GLIBC
+says, which scripts/build-wheel sets to what it linked the library for."""
 import os
 import platform
 
@@ -16,7 +16,7 @@ class PlatformWheel(bdist_wheel):
     def get_tag(self):
         glibc = os.environ.get("COREML_GLIBC")
         if glibc is None:
-            return "py3", "none", super().get_tag()[2]
+            raise SystemExit("swift-coreml: run scripts/build-wheel, which links the library that the wheel carries")
         return "py3", "none", f"manylinux_{glibc.replace('.', '_')}_{platform.machine()}"
 
 

@@ -1,42 +1,11 @@
 // The functions of libcurl that Foundation's URLSession calls, from the system's library, which is opened when the first
 // of them is called: a program whose user never asks a server needs no libcurl.  The system's library, not one of our
 // own, so that TLS and its trusted certificates are those of the system.
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static void *library;
-
-static void open_library(void) {
-    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-    for (size_t index = 0; index < sizeof names / sizeof *names && !library; index++)
-        library = dlopen(names[index], RTLD_NOW | RTLD_LOCAL);
-    if (library) return;
-    fprintf(stderr, "error: %s; install the package libcurl4, which requests to servers need\n", dlerror());
-    exit(1);
-}
-
-static void *function(const char *name) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_library);
-    void *address = dlsym(library, name);
-    if (address) return address;
-    fprintf(stderr, "error: libcurl has no %s; a newer package libcurl4 is needed\n", name);
-    exit(1);
-}
-
-// Arguments and results of these are integers of at most a register and pointers, which are passed alike.
-typedef void *any;
-
-#define FORWARD(name, parameters, arguments) \
-    __attribute__((visibility("hidden"))) any name parameters { \
-        static any(*address) parameters; \
-        if (!address) address = (any(*) parameters)function(#name); \
-        return address arguments; \
-    }
+#define LIBRARY_NAME "libcurl"
+#define LIBRARY_PURPOSE "requests to servers"
+#define LIBRARY_PACKAGE "libcurl4"
+#define LIBRARY_FILES "libcurl.so.4", "libcurl-gnutls.so.4"
+#include "opened.h"
 
 FORWARD(curl_easy_cleanup, (any a), (a))
 FORWARD(curl_easy_init, (void), ())

@@ -27,9 +27,19 @@ HIDDEN char __libc_single_threaded = 0;
 int __xstat(int layout, const char *path, struct stat *status);
 int __lxstat(int layout, const char *path, struct stat *status);
 int __fxstat(int layout, int file, struct stat *status);
+int __fxstatat(int layout, int folder, const char *path, struct stat *status, int flags);
 HIDDEN int stat(const char *path, struct stat *status) { return __xstat(LAYOUT, path, status); }
 HIDDEN int lstat(const char *path, struct stat *status) { return __lxstat(LAYOUT, path, status); }
 HIDDEN int fstat(int file, struct stat *status) { return __fxstat(LAYOUT, file, status); }
+HIDDEN int fstatat(int folder, const char *path, struct stat *status, int flags) {
+    return __fxstatat(LAYOUT, folder, path, status, flags);
+}
+
+// Their other names, for which SQLite asks; the structure is the same where addresses have 64 bits.
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "struct stat64 is another structure");
+HIDDEN int stat64(const char *path, struct stat64 *status) { return __xstat(LAYOUT, path, (struct stat *)status); }
+HIDDEN int lstat64(const char *path, struct stat64 *status) { return __lxstat(LAYOUT, path, (struct stat *)status); }
+HIDDEN int fstat64(int file, struct stat64 *status) { return __fxstat(LAYOUT, file, (struct stat *)status); }
 
 #if __GLIBC_PREREQ(2, 35)
 // GLIBC_2.35: where a C++ exception finds the unwinding tables of the code at an address, which libgcc leaves to it.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """scripts/portable/icu_data.py OBJECT OUTPUT KEEP...: copies the part of ICU's data that a library needs into an assembler file.
 
-OBJECT is an object file with ICU's data in its section .rodata, under a symbol icudt<version>_dat. KEEP are patterns
-(fnmatch) of the items that are kept: `brkitr/*`, `root.res`. OUTPUT is a source in assembler, for any processor, that
+OBJECT is an object file with ICU's data in its section .rodata, under a symbol icudt<version>_dat. KEEP are patterns of
+the items that are kept, as a shell's: `brkitr/*`, `*.res`, which fits no item in a folder. OUTPUT is a source in assembler, for any processor, that
 defines the same symbol with those items only; the data lies beside it, with the ending .dat. A pattern that fits no item
 is an error.
 """
@@ -65,6 +65,12 @@ def package_of(header, prefix, items):
     return header + struct.pack("<I", len(names)) + entries + bytes(body)
 
 
+def fits(name, pattern):
+    """Whether a pattern fits, part by part, so that `*` fits no slash."""
+    parts, patterns = name.split("/"), pattern.split("/")
+    return len(parts) == len(patterns) and all(map(fnmatch.fnmatchcase, parts, patterns))
+
+
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
@@ -73,7 +79,7 @@ def main():
     header, prefix, items = items_of(data)
     kept = {}
     for pattern in patterns:
-        found = {name: item for name, item in items.items() if fnmatch.fnmatchcase(name, pattern)}
+        found = {name: item for name, item in items.items() if fits(name, pattern)}
         if not found:
             sys.exit(f"{object_file}: no item fits {pattern}; this release of ICU may name it otherwise")
         kept.update(found)

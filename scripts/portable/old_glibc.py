@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """scripts/portable/old_glibc.py FILE NEWEST OUTPUT: lets FILE, a linked program or library, run with glibc NEWEST.
 
-Names the symbols of glibc that FILE asks in a version above NEWEST (for example 2.34), and writes an assembler source that
+Names the symbols of glibc that FILE asks in a version above NEWEST (for example 2.31), and writes an assembler source that
 defines each of them, hidden, as a jump to the newest older version that the machine's glibc has of the function. Linked
 with the same objects, it makes the program ask for the old versions only. A symbol without an old version is an error:
 glibc.c has to define it.
@@ -14,6 +14,14 @@ import sys
 JUMP = {
     "x86_64": "    jmp *{old}@GOTPCREL(%rip)",
     "aarch64": "    adrp x16, :got:{old}\n    ldr x16, [x16, :got_lo12:{old}]\n    br x16",
+}
+
+BEFORE = {
+    # Its fourth argument calls the constructors (main.c), which newer versions of the function find themselves.
+    "__libc_start_main": {
+        "x86_64": "    leaq coreml_construct(%rip), %rcx",
+        "aarch64": "    adrp x3, coreml_construct\n    add x3, x3, :lo12:coreml_construct",
+    },
 }
 
 
@@ -51,7 +59,8 @@ def main():
         lines += [
             f"    .symver old_{name}, {name}@GLIBC_{version}",
             f"    .globl {name}", f"    .hidden {name}", f"    .type {name}, %function", f"{name}:",
-            JUMP[machine].format(old=f"old_{name}"), f"    .size {name}, . - {name}",
+            *([BEFORE[name][machine]] if name in BEFORE else []), JUMP[machine].format(old=f"old_{name}"),
+            f"    .size {name}, . - {name}",
         ]
     lines.append('    .section .note.GNU-stack, "", %progbits')
     output.write_text("\n".join(lines) + "\n")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import CompilerCommands
 import DeployCommands
 import EncryptedCommands
@@ -7,8 +8,8 @@ import MLNumerics
 /// The `coreml` command.
 @main
 struct CoreMLTool: ParsableCommand {
-    /// The version of the project (https://semver.org), the same as in the file VERSION.
-    static let version = "0.1.0"
+    /// The version of the project (https://semver.org), which the file VERSION states.
+    static let version = String(cString: cversion()).filter { !$0.isNewline }
 
     // Each command states its name: deriving it from the type would make ArgumentParser search all conformances in the
     // program at every start.
