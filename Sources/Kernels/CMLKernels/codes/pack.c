@@ -94,7 +94,9 @@ static void pack_codes(const job *j, long panel) {
     const long n = c->n - column < width ? c->n - column : width, rounded = cml_codes_rounded(c);
     const size_t step = cml_codes_panel(c, width), each = (size_t)(chunk * width) * (size_t)c->bits / 8;
     uint8_t *packed = (uint8_t *)j->packed + (size_t)panel * step;
-    const uint8_t flip = c->is_table || s->is_signed ? 0 : (uint8_t)(1 << (c->bits - 1));
+    // Linear codes are stored signed, those of 4 bits plus 8.
+    const int flips = !c->is_table && (c->bits == 4 ? s->is_signed : !s->is_signed);
+    const uint8_t flip = flips ? (uint8_t)(1 << (c->bits - 1)) : 0;
     uint8_t block[PIECE * CML_MAX_PANEL];
     for (long k0 = 0; k0 < rounded; k0 += PIECE) {
         const long end = k0 + PIECE < c->k ? k0 + PIECE : c->k;
