@@ -240,7 +240,30 @@ extension Linear {
             ]
         }
         guard constant.isPackable else { return [] }
-        return [
+        var kernels: [Kernel] = []
+        if let matrix = CompressedMatrix(constant),
+            let form = matrix.form(terms: terms, columns: columns, layout: layout)
+        {
+            kernels.append(
+                Kernel("gemm \(matrix.name)", packedOperands: [1]) {
+                    guard let weights = matrix.packed(constant, form, layout: layout) else { return nil }
+                    return { context in
+                        MatMulKernel.multiply(
+                            context.floats(0),
+                            rows: rows,
+                            by: weights,
+                            into: context.resultFloats(),
+                            epilogue: Epilogue(
+                                bias: bias.pointer(context),
+                                residual: context.optionalFloats(3),
+                                function: function
+                            )
+                        )
+                    }
+                }
+            )
+        }
+        return kernels + [
             Kernel("gemm \(constant.scalarType.milName)", packedOperands: [1]) {
                 guard let weights = packedMatrix(constant, terms: terms, columns: columns, layout: layout) else {
                     return nil

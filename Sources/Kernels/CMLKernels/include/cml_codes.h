@@ -35,3 +35,18 @@ typedef struct {
 // Packs panels first..<end of `codes` into `packed`; parameters are packed with panel 0.
 void cml_codes_pack(const cml_isa *isa, const cml_codes *codes, const cml_code_source *source, long first, long end,
                     void *packed);
+
+// A matrix of codes as a file has it: element (r, c) is number r * columns + c, low bits first without gaps.
+typedef struct {
+    const uint8_t *codes;
+    int bits, is_table, is_signed;
+    cml_storage parameter;         // of tables and scales; elements of lines are rounded to it
+    const void *parameters;        // [row blocks][column blocks] scales, or tables of 2^bits
+    const int16_t *offsets;        // as the scales, or null
+    long rows, columns;
+    long row_block, column_block;  // rows and columns that share parameters
+} cml_code_rows;
+
+// target[i][:] = row indices[i], counted from the end when negative, then clamped.
+void cml_gather_codes(const cml_isa *isa, const cml_code_rows *matrix, const int32_t *indices, long count,
+                      float *target);
