@@ -273,7 +273,8 @@ extension KernelTests {
                 columns: width,
                 rowBlocks: problem.groups,
                 columnBlocks: problem.segments,
-                offsets: problem.hasOffsets ? contents.offsets.map { Int16($0) + Int16(problem.isSigned ? 0 : half) } : []
+                offsets: problem.hasOffsets
+                    ? contents.offsets.map { Int16($0) + Int16(problem.isSigned ? 0 : half) } : []
             )
             let indices: [Int32] = [0, Int32(rows - 1), 7, -1, 7, Int32(-rows), 1000, -1000]
             let places = [0, rows - 1, 7, rows - 1, 7, 0, rows - 1, 0]

@@ -206,10 +206,14 @@ package struct CompiledModelWriter {
     /// The numbers of the constants that are there only for computing the constants `unneeded`.
     private func sourcesOnly(of unneeded: Set<Int>) -> Set<Int> {
         var users: [Int: Set<Int>] = [:]
-        for (number, sources) in operands { for case let source? in sources { users[source, default: []].insert(number) } }
+        for (number, sources) in operands {
+            for case let source? in sources { users[source, default: []].insert(number) }
+        }
         // In the compiled file itself they are small and stay.
         return Set(users.filter { !used.contains($0.key) && $0.value.isSubset(of: unneeded) }.keys)
-            .filter { number in (try? weights.openedFiles().contains { $0.1.storage === constants[number].storage }) ?? false }
+            .filter { number in
+                (try? weights.openedFiles().contains { $0.1.storage === constants[number].storage }) ?? false
+            }
     }
 
     /// The numbers of the constants that the engines use in packed form only, now and later.

@@ -24,7 +24,11 @@ struct CompressedWeightsTests {
             var random = RandomTensors(seed: 3)
             func tensor(_ type: ScalarType, _ shape: [Int], _ range: ClosedRange<Double>) -> Tensor {
                 let values = random.tensor(shape, in: range).values
-                return Tensor(values: type.isFloat ? values : values.map { $0.rounded() }, scalarType: type, shape: shape)
+                return Tensor(
+                    values: type.isFloat ? values : values.map { $0.rounded() },
+                    scalarType: type,
+                    shape: shape
+                )
             }
             func scales(_ shape: [Int]) -> Tensor { tensor(type, shape, 0.01...0.1) }
             func palette(_ indexType: ScalarType, groups: Int = 1) throws(ModelError) -> ValueID {
@@ -96,11 +100,13 @@ struct CompressedWeightsTests {
     private func expanded(_ id: ValueID, _ builder: inout GraphBuilder) throws -> ValueID {
         let tensor = try #require(builder.constant(id))
         #expect(tensor.deferredResult != nil)
-        return builder.constant(tensor.storage.withPassingBytes(from: 0, count: tensor.byteCount) { bytes in
-            let copy = Tensor(uninitialized: tensor.scalarType, shape: tensor.shape)
-            copy.address.copyMemory(from: bytes, byteCount: tensor.byteCount)
-            return copy
-        })
+        return builder.constant(
+            tensor.storage.withPassingBytes(from: 0, count: tensor.byteCount) { bytes in
+                let copy = Tensor(uninitialized: tensor.scalarType, shape: tensor.shape)
+                copy.address.copyMemory(from: bytes, byteCount: tensor.byteCount)
+                return copy
+            }
+        )
     }
 
     @Test(arguments: Form.allCases, [ScalarType.float16, .float32])
