@@ -133,6 +133,7 @@ extension Graph {
             guard let tensor = constant(id), !tensor.storage.isAbsent else { return nil }
             tensors.append(tensor)
         }
+        if let deferred = DeferredResult.results(of: op, tensors, types) { return deferred }
         return try op.reference(ReferenceOperands(tensors, resultTypes: types))
     }
 }

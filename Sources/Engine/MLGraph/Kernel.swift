@@ -87,6 +87,8 @@ package struct Kernel: Sendable {
     package let inPlaceOperands: [Int]
     /// Constant operands that `prepare` packs: the body never reads their buffers.
     package let packedOperands: [Int]
+    /// Constant operands that the body reads in the compressed form of their file: it never reads their buffers.
+    package let compressedOperands: [Int]
     /// When set, result 0 *is* this operand's memory from a byte offset on, and nothing runs.
     package let alias: (operand: Int, byteOffset: Int)?
     /// Packs weights and returns the body; `nil` when the kernel turns out not to apply.
@@ -105,6 +107,7 @@ package struct Kernel: Sendable {
     ) {
         self.name = name
         self.packedOperands = packedOperands
+        compressedOperands = []
         self.scratchByteCount = scratchByteCount
         self.inPlaceOperands = inPlaceOperands
         alias = nil
@@ -117,10 +120,12 @@ package struct Kernel: Sendable {
         _ name: String,
         scratchByteCount: Int = 0,
         inPlaceOperands: [Int] = [],
+        compressedOperands: [Int] = [],
         checked: @escaping CheckedBody
     ) {
         self.name = name
         packedOperands = []
+        self.compressedOperands = compressedOperands
         self.scratchByteCount = scratchByteCount
         self.inPlaceOperands = inPlaceOperands
         alias = nil
@@ -142,6 +147,7 @@ package struct Kernel: Sendable {
     package init(aliasing operand: Int, byteOffset: Int = 0) {
         name = "view"
         packedOperands = []
+        compressedOperands = []
         scratchByteCount = 0
         inPlaceOperands = []
         alias = (operand, byteOffset)

@@ -31,6 +31,10 @@ package protocol Operator: Hashable, Sendable, Codable {
     /// engine of constant folding, and the fallback.
     func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor]
 
+    /// Whether results on these constants may be computed when they are needed: compressed weights, which kernels read as
+    /// they are. Only where `reference` cannot fail on them.
+    func isDeferred(_ operands: ReferenceOperands) -> Bool
+
     /// Implementations for concrete, physical shapes, best first. The first whose `prepare` returns a body is bound;
     /// when none does, `reference` runs.
     func kernels(for request: KernelRequest) -> [Kernel]
@@ -93,6 +97,7 @@ extension Operator {
     }
 
     package func knownResults(_ operands: Operands) -> [Tensor]? { nil }
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool { false }
     package func kernels(for request: KernelRequest) -> [Kernel] { [] }
     package func expansion(_ operands: [ValueID?], in builder: inout GraphBuilder) throws(ModelError) -> [ValueID]? {
         nil

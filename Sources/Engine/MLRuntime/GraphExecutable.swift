@@ -89,7 +89,7 @@ package final class GraphExecutable: Sendable {
     package var isOnePlan: Bool { fixed.map { $0.tail == nil } ?? false }
 
     /// The constants that the steps of the one plan use, other than those packed by kernels.
-    package var plannedConstants: [Tensor] { fixed?.plan.constants ?? [] }
+    package var plannedConstants: [Tensor] { fixed.map { $0.plan.constants + $0.plan.compressedConstants } ?? [] }
 
     /// Runs the graph.
     ///

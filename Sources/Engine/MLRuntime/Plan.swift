@@ -63,6 +63,8 @@ package final class Plan: Sendable {
     let outputs: [Output]
     /// The constants that steps use, other than those packed by kernels.
     let constants: [Tensor]
+    /// The constants that steps read in the compressed form of their file.
+    let compressedConstants: [Tensor]
     let workspaces: WorkspacePool
 
     init(
@@ -74,7 +76,8 @@ package final class Plan: Sendable {
         slots: [Int32],
         places: [(base: Base, offset: Int)],
         outputs: [Output],
-        constants: [Tensor]
+        constants: [Tensor],
+        compressedConstants: [Tensor]
     ) {
         self.steps = steps
         self.kernels = kernels
@@ -89,6 +92,7 @@ package final class Plan: Sendable {
         self.places = places
         self.outputs = outputs
         self.constants = constants
+        self.compressedConstants = compressedConstants
         workspaces = WorkspacePool()
     }
 }

@@ -12,6 +12,8 @@ struct Planner {
     /// For each value the value whose memory it shares, and the offset in it.
     private var roots: [ValueID: (root: ValueID, offset: Int)] = [:]
     private var constants: [Tensor] = []
+    /// Constants that kernels read in the compressed form of their file.
+    private var compressed: [Tensor] = []
     private var slots: [Int32] = []
     private var steps: [Plan.Step] = []
     /// The operations that became steps.
@@ -123,7 +125,9 @@ struct Planner {
             }
             scratchByteCount = max(scratchByteCount, MemoryPlan.aligned(kernel.scratchByteCount))
             takeOver(operation, kernel.inPlaceOperands, at: index)
-            append(operation, request, kernel.name, body, without: kernel.packedOperands, at: index)
+            compressed += kernel.compressedOperands.compactMap { request.operand($0)?.constant }
+            let unseen = kernel.packedOperands + kernel.compressedOperands
+            append(operation, request, kernel.name, body, without: unseen, at: index)
             return
         }
         append(operation, request, "reference", .reference(operation.op, request), at: index)
@@ -264,7 +268,8 @@ struct Planner {
             slots: slots,
             places: places.map { $0 ?? (.arena, 0) },
             outputs: outputs,
-            constants: constants
+            constants: constants,
+            compressedConstants: compressed
         )
     }
 }

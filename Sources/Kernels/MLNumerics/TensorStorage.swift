@@ -59,6 +59,35 @@ package final class TensorStorage: @unchecked Sendable {
         }
     }
 
+    /// Bytes that a source computes, and the copy once it was needed.
+    private final class Deferred: Sendable {
+        let contents: any DeferredContents
+        private let copy = Atomic<UInt>(0)
+
+        init(_ contents: any DeferredContents) { self.contents = contents }
+
+        deinit { UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))?.deallocate() }
+
+        var copied: UnsafeMutableRawPointer? {
+            UnsafeMutableRawPointer(bitPattern: copy.load(ordering: .acquiring))
+        }
+
+        /// The bytes, computed on first use; of two threads that compute them at the same time, one result is kept.
+        func address(byteCount: Int) -> UnsafeMutableRawPointer {
+            if let copied { return copied }
+            let made = TensorMemory.allocate(byteCount)
+            contents.withComputedBytes { made.copyMemory(from: $0, byteCount: byteCount) }
+            let (exchanged, present) = copy.compareExchange(
+                expected: 0,
+                desired: UInt(bitPattern: made),
+                ordering: .acquiringAndReleasing
+            )
+            if exchanged { return made }
+            made.deallocate()
+            return UnsafeMutableRawPointer(bitPattern: present) ?? made
+        }
+    }
+
     private enum Owner {
         /// The memory was allocated here.
         case storage
@@ -68,6 +97,7 @@ package final class TensorStorage: @unchecked Sendable {
         case mapping(path: String, watch: Int32)
         case absent
         case region(Region)
+        case deferred(Deferred)
     }
 
     /// Allocates `byteCount` bytes, zeroed when `zeroed`.
@@ -109,8 +139,23 @@ package final class TensorStorage: @unchecked Sendable {
         switch owner {
         case .mapping(let path, let watch): cmf_is_damaged(watch) != 0 ? path : nil
         case .region(let region): region.source.shortenedFile
+        case .deferred(let deferred): deferred.contents.sources.lazy.compactMap(\.shortenedFile).first
         default: nil
         }
+    }
+
+    /// What computes the bytes; `nil` for bytes that are in memory or in a file.
+    package var deferredContents: (any DeferredContents)? {
+        if case .deferred(let deferred) = owner { deferred.contents } else { nil }
+    }
+
+    /// Represents bytes that are computed when their address is requested, and only for the duration of the call in
+    /// `withPassingBytes`.
+    package init(deferring contents: any DeferredContents, byteCount: Int) {
+        known = nil
+        self.byteCount = byteCount
+        strings = []
+        owner = .deferred(Deferred(contents))
     }
 
     /// Represents bytes that are absent, because something derived from them replaces them; they read as zeros and use
@@ -138,13 +183,19 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     private func copiedAddress() -> UnsafeMutableRawPointer {
-        guard case .region(let region) = owner else { preconditionFailure("every other storage knows its address") }
-        return region.address()
+        switch owner {
+        case .region(let region): return region.address()
+        case .deferred(let deferred): return deferred.address(byteCount: byteCount)
+        default: preconditionFailure("every other storage knows its address")
+        }
     }
 
     /// Gives `body` access to some bytes, aligned; a copy that is made for it is not kept.
     package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
+        if case .deferred(let deferred) = owner, deferred.copied == nil {
+            return deferred.contents.withComputedBytes { body($0 + offset) }
+        }
         guard case .region(let region) = owner, region.copied == nil else { return body(address + offset) }
         let source = region.source.address + region.offset + offset
         // Large copies do not come from the heap, which would retain their memory.
@@ -163,7 +214,13 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     /// Whether the bytes are absent; see `init(absent:)`.
-    package var isAbsent: Bool { if case .absent = owner { true } else { false } }
+    package var isAbsent: Bool {
+        switch owner {
+        case .absent: true
+        case .deferred(let deferred): deferred.contents.sources.contains { $0.isAbsent }
+        default: false
+        }
+    }
 
     /// Tells the system that some bytes will not be accessed soon.
     ///
@@ -171,6 +228,7 @@ package final class TensorStorage: @unchecked Sendable {
     /// unaffected.
     package func letGo(from offset: Int, count: Int) {
         if case .region(let region) = owner { region.source.letGo(from: region.offset + offset, count: count) }
+        if case .deferred(let deferred) = owner { deferred.contents.letGo() }
         guard case .mapping = owner else { return }
         let page = 4 << 10
         let start = (offset + page - 1) / page * page
@@ -196,7 +254,7 @@ package final class TensorStorage: @unchecked Sendable {
             cmf_unwatch(watch)
             munmap(address, byteCount)
         case .absent: munmap(address, max(byteCount, 1))
-        case .region: break
+        case .region, .deferred: break
         }
     }
 }

@@ -43,6 +43,9 @@ extension KernelTests {
                 RecurrentKernelTests().matchesPlainLoops(cell: .lstm, half: half)
                 RecurrentKernelTests().matchesPlainLoops(cell: .gru(resetAfter: true), half: half)
             }
+            for number in CodedWeightsTests.problems.indices {
+                CodedWeightsTests().productsMatchExpandedWeights(number: number)
+            }
             for problem in ConvolutionKernelTests.filteredProblems {
                 ConvolutionKernelTests().minimalFiltering(problem: problem)
             }

@@ -369,6 +369,71 @@ static void histograms(void) {
     free(bins), free(order), free(examples), free(cells), free(wanted);
 }
 
+// Products with codes, and rows of them looked up; the code and the element of (term, column) by plain arithmetic.
+static void codes(void) {
+    static const int widths[] = {1, 2, 3, 4, 6, 8};
+    const int is_table = (int)draw(0, 1), bits = is_table ? widths[draw(0, 5)] : draw(0, 1) ? 4 : 8;
+    const long m = draw(1, 20), segments = draw(0, 1) ? draw(2, 5) : 1, each = draw(1, 3);
+    const long k = segments > 1 ? segments * each * cml_codes_chunk(bits) : draw(1, 90);
+    const long groups = is_table ? draw(1, 3) : 1, n = groups > 1 ? groups * cml_isa_panel_width(isa) : draw(1, 90);
+    const long blocks = is_table ? groups * segments << bits : n * segments;
+    const int is_signed = (int)draw(0, 1), has_offsets = !is_table && draw(0, 1), by_columns = (int)draw(0, 1);
+    cml_codes c = {.bits = bits, .is_table = is_table, .has_offsets = has_offsets || (!is_table && !is_signed),
+                   .parameter = CML_F32, .k = k, .n = n, .segment = k / segments, .group = n / groups};
+    uint8_t *packed_bits = bytes((k * n * bits + 7) / 8);
+    float *parameters = floats(blocks, 0), *a = floats(m * k, 0), *y = memory((size_t)(m * n) * 4);
+    float *dense = memory((size_t)(k * n) * 4);
+    int8_t *offsets = memory((size_t)blocks);
+    for (long i = 0; i < blocks; i++) offsets[i] = (int8_t)(bits == 4 ? draw(-8, 7) : draw(-128, 127));
+    for (long t = 0; t < k; t++) for (long j = 0; j < n; j++) {
+        const long number = by_columns ? j * k + t : t * n + j, segment = t / c.segment;
+        long code = 0;
+        for (int bit = 0; bit < bits; bit++)
+            code |= (long)(packed_bits[(number * bits + bit) / 8] >> (number * bits + bit) % 8 & 1) << bit;
+        if (is_table) {
+            dense[t * n + j] = parameters[((j / c.group * segments + segment) << bits) + code];
+        } else {
+            if (is_signed && code >> (bits - 1)) code -= 1L << bits;
+            if (has_offsets) code -= offsets[j * segments + segment] + (is_signed ? 0 : 1L << (bits - 1));
+            dense[t * n + j] = (float)code * parameters[j * segments + segment];
+        }
+    }
+    const size_t size = cml_codes_bytes(isa, &c);
+    // The kernels bring memory near that they do not use; what they read lies inside.
+    void *packed = cml_allocate(size);
+    const cml_code_source source = {packed_bits, (size_t)((k * n * bits + 7) / 8), by_columns ? 1 : n, by_columns ? k : 1,
+                                    is_signed, parameters, has_offsets ? offsets : NULL, 1, segments, 1};
+    cml_codes_pack(isa, &c, &source, 0, (n + cml_isa_panel_width(isa) - 1) / cml_isa_panel_width(isa), packed);
+    c.packed = packed;
+    cml_gemm_call call = {.m = m, .n = n, .k = k, .a = a, .lda = k, .storage = CML_CODES, .codes = &c, .c = y, .ldc = n,
+                          .batch = 1};
+    cml_gemm(isa, &call);
+    for (long i = 0; i < m * n; i++) {
+        double sum = 0, size_of_terms = 1;
+        for (long t = 0; t < k; t++) {
+            sum += (double)a[i / n * k + t] * dense[t * n + i % n];
+            size_of_terms += fabs((double)a[i / n * k + t] * dense[t * n + i % n]);
+        }
+        check(fabs(y[i] - sum) < 1e-5 * size_of_terms, "product with codes", bits, n, k);
+    }
+    if (by_columns) {
+        int16_t *wide = memory((size_t)blocks * 2);
+        for (long i = 0; i < blocks; i++) wide[i] = (int16_t)(offsets[i] + (is_signed ? 0 : 1 << (bits - 1)));
+        const cml_code_rows rows = {packed_bits, bits, is_table, is_signed, CML_F32, parameters,
+                                    has_offsets ? wide : NULL, n, k, is_table ? c.group : 1, c.segment};
+        int32_t places[3] = {0, (int32_t)draw(-n, n - 1), (int32_t)n - 1};
+        float *found = memory((size_t)(3 * k) * 4);
+        cml_gather_codes(isa, &rows, places, 3, found);
+        for (long i = 0; i < 3 * k; i++) {
+            const long row = places[i / k] < 0 ? places[i / k] + n : places[i / k];
+            check(found[i] == dense[i % k * n + row], "row of codes", bits, n, k);
+        }
+        free(wide), free(found);
+    }
+    cml_free(packed, size);
+    free(packed_bits), free(parameters), free(a), free(y), free(dense), free(offsets);
+}
+
 static void products(void) {
     const long m = draw(1, 40), n = draw(1, 90), k = draw(1, 70);
     float *a = floats(m * k, 0), *b = floats(k * n, 0), *c = memory((size_t)(m * n) * 4), *bias = floats(n, 0);
@@ -480,6 +545,7 @@ int main(int count, char **arguments) {
             reductions();
             movement();
             windows();
+            codes();
             products();
             histograms();
         }

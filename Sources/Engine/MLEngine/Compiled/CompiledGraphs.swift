@@ -49,7 +49,7 @@ struct CompiledGraphs {
         var constants: [Tensor] = []
         for _ in 0..<(try reader.count()) {
             let record = try ConstantRecord(from: &reader)
-            let tensor = try record.tensor(section: sections.storage, constants: range) {
+            let tensor = try record.tensor(section: sections.storage, constants: range, earlier: constants) {
                 (file, isPacked) throws(ModelError) in
                 guard names.indices.contains(file) else { throw BinaryReader.broken("there is no weight file \(file)") }
                 return isPacked && leavesFiles ? nil : try weights.file(names[file])

@@ -20,6 +20,10 @@ package struct CompiledModelWriter {
     private let weights: WeightFiles
     private var constants: [Tensor] = []
     private var numbers: [Piece: Int] = [:]
+    /// The numbers of the constants that graphs use, not only other constants.
+    private var used: Set<Int> = []
+    /// The numbers of the constants that a constant is computed from.
+    private var operands: [Int: [Int?]] = [:]
     private var entries: [(key: CompiledGraphs.Key, entry: CompiledGraphs.Entry)] = []
 
     /// Writes the compiled form of the model in a compiled folder that is otherwise complete.
@@ -102,7 +106,11 @@ package struct CompiledModelWriter {
                 model.inputs[index].value = model.graph.inputs[place]
             }
         }
-        let bytes = try model.encoded { (tensor, _) throws(ModelError) in number(of: tensor) }
+        let bytes = try model.encoded { (tensor, _) throws(ModelError) in
+            let number = number(of: tensor)
+            used.insert(number)
+            return number
+        }
         let entry = CompiledGraphs.Entry(isBound: isBound, dependsOnExtents: dependsOnExtents, model: bytes)
         entries.append((key, entry))
     }
@@ -115,6 +123,9 @@ package struct CompiledModelWriter {
             scalarType: tensor.scalarType
         )
         if let known = numbers[piece] { return known }
+        // What a constant is computed from comes before it.
+        let sources = tensor.byteOffset == 0 ? tensor.deferredResult?.operands.map { $0.map { number(of: $0) } } : nil
+        operands[constants.count] = sources
         numbers[piece] = constants.count
         constants.append(tensor)
         return constants.count - 1
@@ -132,6 +143,7 @@ package struct CompiledModelWriter {
             library.serve(constants)
             engines = try Self.engines(file, graphs)
             unneeded = packedOnly(library.recordedConstants, engines)
+            unneeded.formUnion(sourcesOnly(of: unneeded))
         }
         var places: [(storage: ObjectIdentifier, byteOffset: Int)] = []
         var parts: [UnsafeRawBufferPointer] = []
@@ -142,6 +154,13 @@ package struct CompiledModelWriter {
         for (number, tensor) in constants.enumerated() {
             if tensor.scalarType == .string {
                 records.append((tensor, .strings(tensor.strings), nil))
+            } else if let sources = operands[number], let deferred = tensor.deferredResult,
+                deferred.resultTypes.count == 1, tensor.shape == deferred.resultTypes[0].shape.counts
+            {
+                func attributes(_ op: some Operator) throws(ModelError) -> ValueTree { try ValueTree(encoding: op) }
+                let name = GraphEncoder.name(of: type(of: deferred.op))
+                let tree = try attributes(deferred.op)
+                records.append((tensor, .deferred(type: name, attributes: tree, operands: sources), nil))
             } else if let index = files.firstIndex(where: { $0.file.storage === tensor.storage }) {
                 let isPacked = unneeded.contains(number)
                 let place = ConstantPlace.weights(file: index, byteOffset: tensor.byteOffset, isPacked: isPacked)
@@ -182,6 +201,19 @@ package struct CompiledModelWriter {
         _ = try library.write(to: sections, instructionSet: "\(InstructionSet.current)")
         // Packed weights live as long as an engine uses them.
         withExtendedLifetime(engines) {}
+    }
+
+    /// The numbers of the constants that are there only for computing the constants `unneeded`.
+    private func sourcesOnly(of unneeded: Set<Int>) -> Set<Int> {
+        var users: [Int: Set<Int>] = [:]
+        for (number, sources) in operands {
+            for case let source? in sources { users[source, default: []].insert(number) }
+        }
+        // In the compiled file itself they are small and stay.
+        return Set(users.filter { !used.contains($0.key) && $0.value.isSubset(of: unneeded) }.keys)
+            .filter { number in
+                (try? weights.openedFiles().contains { $0.1.storage === constants[number].storage }) ?? false
+            }
     }
 
     /// The numbers of the constants that the engines use in packed form only, now and later.

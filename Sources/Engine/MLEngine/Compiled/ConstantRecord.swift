@@ -1,5 +1,7 @@
 import MLFiles
+import MLGraph
 import MLNumerics
+import MLOperators
 
 /// The location of a constant of a compiled model.
 enum ConstantPlace: Hashable, Sendable {
@@ -11,6 +13,8 @@ enum ConstantPlace: Hashable, Sendable {
     case strings([String])
     /// Not stored: packed forms replace it.
     case packedOnly
+    /// Computed when it is needed, by an operator from earlier constants: compressed weights.
+    case deferred(type: String, attributes: ValueTree, operands: [Int?])
 }
 
 /// One constant of a compiled model.
@@ -36,6 +40,12 @@ struct ConstantRecord: Hashable, Sendable {
             writer.unsigned(strings.count)
             for string in strings { writer.text(string) }
         case .packedOnly: writer.byte(3)
+        case .deferred(let type, let attributes, let operands):
+            writer.byte(5)
+            writer.text(type)
+            attributes.write(to: &writer)
+            writer.unsigned(operands.count)
+            for operand in operands { writer.unsigned(operand.map { $0 + 1 } ?? 0) }
         }
     }
 
@@ -66,17 +76,27 @@ struct ConstantRecord: Hashable, Sendable {
             for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
             place = .strings(strings)
         case 3: place = .packedOnly
+        case 5:
+            let type = try reader.text()
+            let attributes = try ValueTree(from: &reader)
+            var operands: [Int?] = []
+            for _ in 0..<(try reader.count()) {
+                let number = try reader.unsigned()
+                operands.append(number == 0 ? nil : number - 1)
+            }
+            place = .deferred(type: type, attributes: attributes, operands: operands)
         default: throw BinaryReader.broken("\(kind) is not a place of a constant")
         }
     }
 
     /// The constant, in the memory of the file that holds it.
     ///
-    /// `section` is the compiled file, whose constants start at `constants`; `weights` returns a weight file by its
-    /// number, or `nil` for one of which only packed forms are needed.
+    /// `section` is the compiled file, whose constants start at `constants`; `earlier` are the constants before this one;
+    /// `weights` returns a weight file by its number, or `nil` for one of which only packed forms are needed.
     func tensor(
         section: TensorStorage,
         constants: Range<Int>,
+        earlier: [Tensor],
         weights: (_ file: Int, _ isPacked: Bool) throws(ModelError) -> WeightFile?
     ) throws(ModelError) -> Tensor {
         switch place {
@@ -90,7 +110,37 @@ struct ConstantRecord: Hashable, Sendable {
             }
             return Tensor(strings: strings, shape: shape)
         case .packedOnly: return try absent()
+        case .deferred(let type, let attributes, let operands):
+            return try deferred(type, attributes, operands, earlier)
         }
+    }
+
+    private func deferred(
+        _ name: String,
+        _ attributes: ValueTree,
+        _ operands: [Int?],
+        _ earlier: [Tensor]
+    ) throws(ModelError) -> Tensor {
+        guard let type = Catalogue.writtenOperators[name] else {
+            throw ModelError(.malformed, "'\(name)' is not an operator known here; compile the model again.")
+        }
+        func decoded<O: Operator>(_: O.Type) throws(ModelError) -> any Operator { try attributes.decoded(as: O.self) }
+        let op = try decoded(type)
+        var tensors: [Tensor?] = []
+        for operand in operands {
+            guard operand.map({ earlier.indices.contains($0) }) ?? true else {
+                throw BinaryReader.broken("a constant is computed from one that does not come before it")
+            }
+            tensors.append(operand.map { earlier[$0] })
+        }
+        let known = tensors.map { tensor in
+            tensor.map { Operands.Operand(type: ValueType($0.scalarType, Shape($0.shape))) }
+        }
+        let types = try op.resultTypes(of: Operands(known))
+        guard types == [ValueType(scalarType, Shape(shape))],
+            let tensor = DeferredResult.results(of: op, tensors, types)?.first
+        else { throw BinaryReader.broken("'\(name)' does not compute the constant that is recorded") }
+        return tensor
     }
 
     private func absent() throws(ModelError) -> Tensor {

@@ -240,7 +240,8 @@ extension Linear {
             ]
         }
         guard constant.isPackable else { return [] }
-        return [
+        let compressed = compressedKernel(constant, rows: rows, terms: terms, columns: columns, layout: layout, bias)
+        return (compressed.map { [$0] } ?? []) + [
             Kernel("gemm \(constant.scalarType.milName)", packedOperands: [1]) {
                 guard let weights = packedMatrix(constant, terms: terms, columns: columns, layout: layout) else {
                     return nil
@@ -260,6 +261,39 @@ extension Linear {
                 }
             }
         ]
+    }
+}
+
+extension Linear {
+    /// The product with a weight that stays compressed; `nil` for other weights.
+    private func compressedKernel(
+        _ weight: Tensor,
+        rows: Int,
+        terms: Int,
+        columns: Int,
+        layout: PackedWeights.Layout,
+        _ bias: FloatSource
+    ) -> Kernel? {
+        guard let matrix = CompressedMatrix(weight),
+            let form = matrix.form(terms: terms, columns: columns, layout: layout)
+        else { return nil }
+        let function = activation.kernelFunction
+        return Kernel("gemm \(matrix.name)", packedOperands: [1]) {
+            guard let weights = matrix.packed(weight, form, layout: layout) else { return nil }
+            return { context in
+                MatMulKernel.multiply(
+                    context.floats(0),
+                    rows: rows,
+                    by: weights,
+                    into: context.resultFloats(),
+                    epilogue: Epilogue(
+                        bias: bias.pointer(context),
+                        residual: context.optionalFloats(3),
+                        function: function
+                    )
+                )
+            }
+        }
     }
 }
 

@@ -42,6 +42,13 @@ package struct ConstexprBlockwiseShiftScale: Operator {
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: data.shape)]
     }
+
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        let type = operands[0].scalarType
+        return [.int8, .uint8, .int4, .uint4].contains(type)
+            && operands.optional(2).map { $0.scalarType == type } ?? true
+            && staysCompressed(operands[0].count, operands[0], operands[1])
+    }
 }
 
 /// Dequantises the elements of a sparse constant by the scale and offset of each block of the dense tensor.

@@ -31,6 +31,15 @@ package struct ConstexprLutToDense: Operator {
         let values = try looked(up: indices.values, indices.shape, in: lut, vectorAxis)
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands.shape())]
     }
+
+    /// Tables with an entry for every index cannot be left by one.
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        let (indices, tables) = (operands[0], operands[1])
+        let bits = indices.scalarType.bitWidth
+        return (indices.scalarType == .uint8 || indices.scalarType.isSubByte && indices.scalarType != .int4)
+            && tables.shape[tables.shape.count - 2] == 1 << bits
+            && staysCompressed(operands.shape().elementCount, indices, tables)
+    }
 }
 
 /// Decodes the elements of a sparse palettized constant by lookup tables.
@@ -123,6 +132,10 @@ package struct ConstexprPackedLutToDense: Operator {
         return [
             Tensor(values: indices.map { table[$0] }, scalarType: operands.scalarType(), shape: shape)
         ]
+    }
+
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        operands[0].scalarType == .uint8 && staysCompressed(shape.elementCount, operands[0], operands[1])
     }
 }
 

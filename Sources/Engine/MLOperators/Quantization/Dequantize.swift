@@ -133,6 +133,12 @@ package struct ConstexprAffineDequantize: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         [dequantized(operands[0], operands[2], operands[1], axis, as: operands.scalarType())]
     }
+
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        let type = operands[0].scalarType
+        return (type == .int8 || type == .uint8) && operands[1].scalarType == type
+            && staysCompressed(operands[0].count, operands[0], operands[2])
+    }
 }
 
 private func dequantized(

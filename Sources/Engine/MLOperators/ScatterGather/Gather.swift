@@ -94,8 +94,14 @@ package struct Gather: Operator {
         let extent = x.logicalShape[place]
         let all = indices.count
         let count = indices.logicalShape[batchDimensions...].reduce(1, *)
+        var kernels: [Kernel] = []
+        if let constant = x.constant, let matrix = CompressedMatrix(constant), place == 0, batchDimensions == 0,
+            result.scalarType == .float32, !constant.storage.isAbsent
+        {
+            kernels.append(compressed(matrix, source, count: all, extent: extent))
+        }
         if x.scalarType == .float16, result.scalarType == .float32 {
-            return [
+            return kernels + [
                 Kernel(
                     "gather f16",
                     scratchByteCount: source.scratchByteCount,
@@ -115,8 +121,8 @@ package struct Gather: Operator {
                 )
             ]
         }
-        guard result.scalarType == x.scalarType, let width = x.scalarType.copyWidth else { return [] }
-        return [
+        guard result.scalarType == x.scalarType, let width = x.scalarType.copyWidth else { return kernels }
+        return kernels + [
             Kernel(
                 "gather",
                 scratchByteCount: source.scratchByteCount,
@@ -136,6 +142,27 @@ package struct Gather: Operator {
                 }
             )
         ]
+    }
+
+    /// Rows of a compressed matrix, decoded as they are looked up.
+    private func compressed(_ matrix: CompressedMatrix, _ source: IndexSource, count: Int, extent: Int) -> Kernel {
+        let rule = indexRule
+        let rows = matrix.codedRows
+        let parameters = matrix.blockParameters
+        return Kernel(
+            "gather \(matrix.name)",
+            scratchByteCount: source.scratchByteCount,
+            compressedOperands: [0],
+            checked: { (context) throws(ModelError) in
+                try rule.check(context, operand: 1, count: count, extent: extent)
+                rows.gather(
+                    CodedRows.Source(codes: matrix.codes.address, parameters: parameters.address),
+                    indices: source.pointer(context),
+                    count: count,
+                    into: context.resultFloats()
+                )
+            }
+        )
     }
 
     package var halfPrecisionOperands: [Int] { [0] }

@@ -1,4 +1,5 @@
 // Blocking and division of work for matrix products; the arithmetic is in the tile and stream kernels.
+#include "../codes/codes.h"
 #include "../isa/isa.h"
 #include <string.h>
 
@@ -80,6 +81,24 @@ static long first_row(const job *j, long row_task) {
     return tiles * row_task / j->row_tasks * j->isa->rows;
 }
 
+// The stream kernels of a product's weights, by rows.
+static const cml_stream_kernel *streams(const cml_isa *isa, const cml_gemm_call *call) {
+    if (call->storage != CML_CODES) return call->storage == CML_F32 ? isa->stream_f32 : isa->stream_f16;
+    const cml_codes *c = call->codes;
+    if (!c->is_table) {
+        if (c->bits == 4) return c->has_offsets ? isa->stream_offset_4 : isa->stream_linear_4;
+        return c->has_offsets ? isa->stream_offset_8 : isa->stream_linear_8;
+    }
+    switch (c->bits) {
+    case 1: return isa->stream_table_1;
+    case 2: return isa->stream_table_2;
+    case 3: return isa->stream_table_3;
+    case 4: return isa->stream_table_4;
+    case 6: return isa->stream_table_6;
+    default: return isa->stream_table_8;
+    }
+}
+
 static void multiply(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;
@@ -95,12 +114,13 @@ static void multiply(void *context, long index, int worker) {
     const long a_offset = call->a_offsets ? call->a_offsets[item] : 0;
     const long b_offset = call->b_offsets ? call->b_offsets[item] : 0;
     const long c_offset = call->c_offsets ? call->c_offsets[item] : 0;
+    const cml_codes *codes = call->storage == CML_CODES ? call->codes : NULL;
     const size_t element = call->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t);
-    const char *b = (const char *)call->b + (size_t)b_offset * element;
+    const char *b = codes ? NULL : (const char *)call->b + (size_t)b_offset * element;
     const cml_epilogue *e = &call->epilogue;
     static const long zero = 0;
 
-    cml_stream stream = {.prefetch_bytes = 2048};
+    cml_stream stream = {.prefetch_bytes = 2048, .codes = codes};
     cml_tile *t = &stream.tile;
     t->lda = call->lda;
     t->ldc = call->ldc;
@@ -117,6 +137,7 @@ static void multiply(void *context, long index, int worker) {
     // What orders the sums of an element follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
     if (call->m <= 4) {
+        const cml_stream_kernel kernel = streams(isa, call)[rows];
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             t->a = call->a + a_offset + row0 * call->lda;
@@ -127,8 +148,10 @@ static void multiply(void *context, long index, int worker) {
             t->bias = e->bias ? e->bias + column : NULL;
             t->residual = e->residual ? e->residual + c_offset + row0 * e->ldr + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
-            stream.packed = b + (size_t)column * (size_t)call->k * element;
-            (call->storage == CML_F32 ? isa->stream_f32 : isa->stream_f16)[rows](&stream);
+            stream.panel = panel;
+            stream.packed = codes ? (const char *)codes->packed + (size_t)panel * cml_codes_panel(codes, width)
+                                  : b + (size_t)column * (size_t)call->k * element;
+            kernel(&stream);
         }
         cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
         return;
@@ -138,6 +161,8 @@ static void multiply(void *context, long index, int worker) {
     const long all_tiles = (call->m + isa->rows - 1) / isa->rows;
     const long block_terms = call->storage == CML_F32 && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
     const long blocks = all_tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + block_terms - 1) / block_terms;
+    // Codes are packed in chunks, where blocks of them must begin.
+    const long block_step = codes ? block_terms : 0;
     // A residual in the result's own place is what the first partial sum starts from.
     const int in_place = e->residual == call->c && e->ldr == call->ldc;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
@@ -145,8 +170,9 @@ static void multiply(void *context, long index, int worker) {
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
     float widened[CML_MAX_PANEL * BLOCK_TERMS_FEW] __attribute__((aligned(64)));
     for (long block = 0; block < (blocks > 0 ? blocks : 1); block++) {
-        const long k0 = blocks > 0 ? call->k * block / blocks : 0;
-        const long k1 = blocks > 0 ? call->k * (block + 1) / blocks : 0;
+        const long k0 = block_step ? block * block_step : blocks > 0 ? call->k * block / blocks : 0;
+        const long block_end = block_step ? k0 + block_step : blocks > 0 ? call->k * (block + 1) / blocks : 0;
+        const long k1 = block_end < call->k ? block_end : call->k;
         const float *a = call->a + a_offset + row0 * call->lda + k0;
         if (aliased) {
             for (long row = 0; row < rows; row++)
@@ -160,7 +186,8 @@ static void multiply(void *context, long index, int worker) {
             if (call->storage == CML_F32) {
                 t->b = (const float *)b + at;
             } else {
-                isa->widen((const uint16_t *)b + at, widened, (k1 - k0) * width);
+                if (codes) isa->expand_codes(codes, panel, k0, k1, widened);
+                else isa->widen((const uint16_t *)b + at, widened, (k1 - k0) * width);
                 t->b = widened;
             }
             t->k = k1 - k0;
@@ -173,9 +200,11 @@ static void multiply(void *context, long index, int worker) {
             // queue of misses and hold up the loads of this one.
             const size_t next = panel + 1 < panel1 ? at + (size_t)(call->k * width)
                 : (size_t)(panel0 * width) * (size_t)call->k + (size_t)(k1 * width);
-            const char *ahead = panel + 1 < panel1 || block + 1 < blocks ? b + next * element : NULL;
+            const int has_next = panel + 1 < panel1 || block + 1 < blocks;
+            const char *ahead = has_next ? codes ? (const char *)codes->packed + next * (size_t)codes->bits / 8
+                                                 : b + next * element : NULL;
             const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
-            t->ahead_step = cml_ahead_step(width * (long)element, tiles);
+            t->ahead_step = cml_ahead_step(codes ? width * codes->bits / 8 : width * (long)element, tiles);
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
                 t->a = a + r0 * t->lda;

@@ -3,6 +3,7 @@
 #pragma once
 #include "cml_runtime.h"
 #include "cml_gemm.h"
+#include "cml_codes.h"
 #include "cml_conv.h"
 #include "cml_move.h"
 #include "cml_elementwise.h"

@@ -65,7 +65,9 @@ typedef struct {
     const float *slope;     // per column, for CML_PRELU
 } cml_epilogue;
 
-typedef enum { CML_F32 = 0, CML_F16 = 1 } cml_storage;
+// CML_CODES: see cml_codes.h.
+typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2 } cml_storage;
+struct cml_codes;
 
 // Floats that packed [k, n] weights take: panels of the panel width, the last padded with zeros.
 size_t cml_packed_count(const cml_isa *isa, long k, long n);
@@ -80,6 +82,7 @@ typedef struct {
     long lda;
     const void *b;            // packed panels
     cml_storage storage;      // of b
+    const struct cml_codes *codes;  // instead of b, for CML_CODES; of one item
     float *c;
     long ldc;
     cml_epilogue epilogue;

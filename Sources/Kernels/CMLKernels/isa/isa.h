@@ -39,8 +39,10 @@ static inline long cml_ahead_step(long bytes, long tiles) {
 // Rows times one panel for few rows; b is streamed once.
 typedef struct {
     cml_tile tile;           // taps, tap_a, tap_b, accumulate, last unused
-    const void *packed;      // panel in its storage type
+    const void *packed;      // panel in its storage type, or its codes
     long prefetch_bytes;     // distance of the software prefetch
+    const cml_codes *codes;  // for kernels of codes, with the panel's number
+    long panel;
 } cml_stream;
 
 // One output row of a depthwise convolution, or a range of its channels.
@@ -68,6 +70,10 @@ struct cml_isa {
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
     const cml_tile_kernel *tile_narrow, *tile_wide;    // [rows + 1], for n <= vector and n <= panel
     const cml_stream_kernel *stream_f32, *stream_f16;  // [5], 1...4 rows
+    // The same for codes: tables by their bits, scaled codes of 4 and 8 bits without and with offsets.
+    const cml_stream_kernel *stream_table_1, *stream_table_2, *stream_table_3, *stream_table_4, *stream_table_6;
+    const cml_stream_kernel *stream_table_8, *stream_linear_4, *stream_linear_8, *stream_offset_4, *stream_offset_8;
+    void (*expand_codes)(const cml_codes *codes, long panel, long k0, long k1, float *result);
     void (*pack_rows)(const float *source, long stride, long k, long n, float *packed);
     void (*pack_columns)(const float *source, long stride, long k, long n, float *packed);
     double (*peak)(float *result);

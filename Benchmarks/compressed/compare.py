@@ -1,0 +1,123 @@
+"""Compares compressed weights with float16 ones, ONNX Runtime's MatMulNBits and a plain reading loop: one run, turn by
+turn.  Use Benchmarks/compressed/run, which builds what this needs."""
+import argparse
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+import models  # noqa: E402
+import sides  # noqa: E402
+
+PAUSE = 0.03  # seconds between turns: long enough for the other side's workers to stop spinning
+
+
+def alternate(parties, rounds, count):
+    """`rounds` turns of `count` measurements for every party; all measurements by party."""
+    for party in parties.values():
+        party.run(3)
+    measured = {name: [] for name in parties}
+    for turn in range(rounds):
+        for name in list(parties)[:: 1 if turn % 2 == 0 else -1]:
+            time.sleep(PAUSE)
+            measured[name] += parties[name].run(count)
+    return measured
+
+
+def ours(options, model, inputs, scratch):
+    """Our process for a model, with the inputs of an `.npz` file."""
+    files = {}
+    with np.load(inputs) as arrays:
+        for key in arrays:
+            files[key[3:]] = scratch / f"{key[3:]}.npy"
+            np.save(files[key[3:]], arrays[key])
+    return sides.coreml(options.coreml, model, files, options.threads)
+
+
+def size(path):
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def row(cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+def heading(cells):
+    row(cells)
+    row(["---"] + ["---:"] * (len(cells) - 1))
+
+
+def tokens(options, scratch):
+    """A token of GPT-2 and the peak memory of a process that loads the package and answers."""
+    folder = options.models / "gpt2"
+    models.token(folder)
+    wanted = [name for name in models.forms() if not options.form or name in options.form or name == "float16"]
+    parties = {name: ours(options, folder / f"{name}.mlpackage", folder / "step.npz", scratch) for name in wanted}
+    measured = alternate(parties, options.rounds, 5)
+    heading(["GPT-2, one token", "package MB", "median ms", "least ms", "÷ float16 (median)", "(least)", "peak MB"])
+    base = measured["float16"]
+    for name in wanted:
+        times = measured[name]
+        row([
+            name, round(size(folder / f"{name}.mlpackage") / 1e6), f"{statistics.median(times):.2f}", f"{min(times):.2f}",
+            f"{statistics.median(times) / statistics.median(base):.2f}", f"{min(times) / min(base):.2f}",
+            round(parties[name].peak_memory() / 1e6),
+        ])
+    for party in parties.values():
+        party.close()
+
+
+def products(options, scratch, rows, terms, columns):
+    folder = options.models / f"{rows}x{terms}x{columns}"
+    models.product(folder, rows, terms, columns)
+    parties = {name: ours(options, folder / f"{name}.mlpackage", folder / "x.npz", scratch) for name in models.forms()}
+    for bits in (4, 8):
+        onnx = sides.Side([sys.executable, HERE.parent / "onnx_side.py", folder / f"int{bits}.onnx", folder / "x.npz",
+                           options.threads])
+        parties[f"ONNX Runtime, int{bits}, blocks of 32"] = onnx
+    if rows == 1:
+        program = scratch / "read"
+        subprocess.run(["cc", "-O3", "-march=native", "-pthread", HERE / "read.c", "-o", program], check=True)
+        parties["reading loop"] = sides.Side([program, options.threads, terms * columns])
+    measured = alternate(parties, options.rounds, 5)
+    bytes_of = {"float16": 2, "int8": 1, "int4-block32": 0.5625, "palette8": 1, "palette6": 0.75, "palette4": 0.5,
+                "palette2": 0.25, "reading loop": 1}
+    heading([f"[{rows} × {terms}] · [{terms} × {columns}]", "median ms", "least ms", "÷ float16 (median)", "(least)",
+             "GB/s (least)"])
+    base = measured["float16"]
+    for name, times in measured.items():
+        speed = f"{bytes_of[name] * terms * columns / min(times) / 1e6:.1f}" if name in bytes_of else ""
+        row([name, f"{statistics.median(times):.3f}", f"{min(times):.3f}",
+             f"{statistics.median(times) / statistics.median(base):.2f}", f"{min(times) / min(base):.2f}", speed])
+    for party in parties.values():
+        party.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--coreml", required=True, help="the program `coreml`")
+    parser.add_argument("--models", type=pathlib.Path, default=pathlib.Path(".cache/compressed"),
+                        help="where the models are made and kept")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--form", nargs="*", help="forms of GPT-2 to measure beside float16")
+    parser.add_argument("--only", choices=["token", "products"])
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        if options.only != "products":
+            tokens(options, scratch)
+        if options.only != "token":
+            for shape in [(1, 4096, 11008), (4, 4096, 11008), (128, 4096, 4096)]:
+                print()
+                products(options, scratch, *shape)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+// Rearranges the codes of a matrix into the panels that the kernels of codes read.
+#include "../isa/isa.h"
+#include "codes.h"
+#include <string.h>
+
+// Terms whose codes are gathered at a time.
+#define PIECE 256
+
+long cml_codes_chunk(int bits) { return bits == 8 ? 4 : bits == 6 ? 8 : bits == 3 ? 32 : 32 / bits; }
+
+static long panel_count(const cml_isa *isa, const cml_codes *c) { return (c->n + isa->panel - 1) / isa->panel; }
+
+static long table_count(const cml_codes *c) { return (c->group < c->n ? c->n / c->group : 1) * cml_codes_segments(c); }
+
+size_t cml_codes_bytes(const cml_isa *isa, const cml_codes *c) {
+    const size_t panels = (size_t)panel_count(isa, c), element = cml_codes_element(c);
+    const size_t codes = panels * cml_codes_panel(c, isa->panel);
+    if (c->is_table) return codes + (size_t)(table_count(c) * cml_codes_entries(c)) * element;
+    return codes + panels * (size_t)(cml_codes_segments(c) * isa->panel) * (element + (c->has_offsets ? 1 : 0));
+}
+
+// `count` codes from number `first` on, at result[i * step].
+static void unpack(const cml_code_source *s, int bits, size_t first, long count, uint8_t *result, long step) {
+    if (bits == 8) {
+        for (long i = 0; i < count; i++) result[i * step] = s->codes[first + (size_t)i];
+        return;
+    }
+    const unsigned mask = (1u << bits) - 1;
+    if (bits == 4) {
+        for (long i = 0; i < count; i++) {
+            const size_t place = first + (size_t)i;
+            result[i * step] = (uint8_t)(s->codes[place >> 1] >> (place & 1) * 4 & 15);
+        }
+        return;
+    }
+    for (long i = 0; i < count; i++) {
+        const size_t place = (first + (size_t)i) * (size_t)bits, byte = place >> 3;
+        unsigned word = s->codes[byte];
+        if (byte + 1 < s->code_bytes) word |= (unsigned)s->codes[byte + 1] << 8;
+        result[i * step] = (uint8_t)(word >> (place & 7) & mask);
+    }
+}
+
+// A chunk of codes [chunk][width] as the words of its panel.
+static void pack_chunk(int bits, const uint8_t *codes, long width, uint8_t *packed) {
+    if (bits == 8) {
+        memcpy(packed, codes, (size_t)(4 * width));
+    } else if (bits == 6) {
+        uint16_t *words = (uint16_t *)packed;
+        for (long j = 0; j < width; j++) {
+            uint16_t c[8];
+            for (long i = 0; i < 8; i++) c[i] = codes[i * width + j];
+            words[j] = (uint16_t)(c[0] | c[1] << 6 | (c[6] & 15) << 12);
+            words[width + j] = (uint16_t)(c[2] | c[3] << 6 | c[6] >> 4 << 12 | (c[7] & 3) << 14);
+            words[2 * width + j] = (uint16_t)(c[4] | c[5] << 6 | c[7] >> 2 << 12);
+        }
+    } else {
+        uint32_t *words = (uint32_t *)packed;
+        for (long j = 0; j < width; j++) {
+            uint32_t w[3] = {0};
+            for (int i = 0; i < 30 && i < 32; i++) {
+                const uint32_t code = codes[i * width + j];
+                if (bits == 3) w[i / 10] |= code << i % 10 * 3;
+                else if (i * bits < 32) w[0] |= code << i * bits;
+            }
+            const uint32_t last[2] = {codes[(bits == 3 || bits == 1 ? 30 : 0) * width + j],
+                                      codes[(bits == 3 || bits == 1 ? 31 : 0) * width + j]};
+            if (bits == 1) {
+                w[0] |= last[0] << 30 | last[1] << 31;
+            } else if (bits == 3) {
+                w[0] |= (last[0] & 3) << 30;
+                w[1] |= last[0] >> 2 << 30 | (last[1] & 1) << 31;
+                w[2] |= last[1] >> 1 << 30;
+                words[width + j] = w[1];
+                words[2 * width + j] = w[2];
+            }
+            words[j] = w[0];
+        }
+    }
+}
+
+typedef struct {
+    const cml_isa *isa;
+    const cml_codes *codes;
+    const cml_code_source *source;
+    char *packed;
+    long first;
+} job;
+
+static void pack_codes(const job *j, long panel) {
+    const cml_codes *c = j->codes;
+    const cml_code_source *s = j->source;
+    const long width = j->isa->panel, chunk = cml_codes_chunk(c->bits), column = panel * width;
+    const long n = c->n - column < width ? c->n - column : width, rounded = cml_codes_rounded(c);
+    const size_t step = cml_codes_panel(c, width), each = (size_t)(chunk * width) * (size_t)c->bits / 8;
+    uint8_t *packed = (uint8_t *)j->packed + (size_t)panel * step;
+    // Linear codes are stored signed, those of 4 bits plus 8.
+    const int flips = !c->is_table && (c->bits == 4 ? s->is_signed : !s->is_signed);
+    const uint8_t flip = flips ? (uint8_t)(1 << (c->bits - 1)) : 0;
+    uint8_t block[PIECE * CML_MAX_PANEL];
+    for (long k0 = 0; k0 < rounded; k0 += PIECE) {
+        const long end = k0 + PIECE < c->k ? k0 + PIECE : c->k;
+        const long padded = k0 + PIECE < rounded ? k0 + PIECE : rounded;
+        memset(block, 0, (size_t)((padded - k0) * width));
+        if (s->k_stride == 1) {
+            for (long i = 0; i < n; i++)
+                unpack(s, c->bits, (size_t)(column + i) * (size_t)s->n_stride + (size_t)k0, end - k0, block + i, width);
+        } else {
+            for (long k = k0; k < end; k++)
+                unpack(s, c->bits, (size_t)k * (size_t)s->k_stride + (size_t)column, n, block + (k - k0) * width, 1);
+        }
+        if (flip) for (long i = 0; i < (end - k0) * width; i++) block[i] ^= flip;
+        for (long k = k0; k < padded; k += chunk, packed += each)
+            pack_chunk(c->bits, block + (k - k0) * width, width, packed);
+    }
+}
+
+static void pack_scales(const job *j, long panel) {
+    const cml_codes *c = j->codes;
+    const cml_code_source *s = j->source;
+    const long width = j->isa->panel, segments = cml_codes_segments(c);
+    const size_t element = cml_codes_element(c), each = (size_t)(segments * width);
+    char *scales = j->packed + cml_codes_panel(c, width) * (size_t)panel_count(j->isa, c)
+        + (size_t)panel * each * (element + (c->has_offsets ? 1 : 0));
+    int8_t *offsets = (int8_t *)scales + each * element;
+    memset(scales, 0, each * (element + (c->has_offsets ? 1 : 0)));
+    for (long i = 0; i < width && panel * width + i < c->n; i++) {
+        const long row = (panel * width + i) / s->scale_columns * s->scale_n;
+        for (long segment = 0; segment < segments; segment++) {
+            const size_t from = (size_t)(row + segment * s->scale_k), to = (size_t)(segment * width + i);
+            memcpy(scales + to * element, (const char *)s->parameters + from * element, element);
+            if (c->has_offsets) offsets[to] = s->offsets ? s->offsets[from] : (int8_t)-(1 << (c->bits - 1));
+        }
+    }
+}
+
+static void pack_panel(void *context, long index, int worker) {
+    (void)worker;
+    const job *j = context;
+    pack_codes(j, j->first + index);
+    if (!j->codes->is_table) pack_scales(j, j->first + index);
+}
+
+void cml_codes_pack(const cml_isa *isa, const cml_codes *codes, const cml_code_source *source, long first, long end,
+                    void *packed) {
+    job j = {isa, codes, source, packed, first};
+    cml_parallel_for(end - first, pack_panel, &j);
+    if (!codes->is_table || first > 0) return;
+    char *tables = j.packed + cml_codes_panel(codes, isa->panel) * (size_t)panel_count(isa, codes);
+    const size_t element = cml_codes_element(codes);
+    const long entries = cml_codes_entries(codes), given = 1L << codes->bits, count = table_count(codes);
+    for (long table = 0; table < count; table++) {
+        for (long i = 0; i < entries; i++)
+            memcpy(tables + (size_t)(table * entries + i) * element,
+                   (const char *)source->parameters + (size_t)(table * given + i % given) * element, element);
+    }
+}

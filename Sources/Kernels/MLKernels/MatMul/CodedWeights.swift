@@ -1,0 +1,207 @@
+import CMLKernels
+
+/// The compressed form of a matrix, as far as types and shapes determine it.
+package struct CodedForm: Hashable, Sendable {
+    /// How elements follow from codes.
+    package enum Values: String, Hashable, Sendable {
+        /// scale · (code − offset)
+        case lines
+        /// Entries of tables.
+        case tables
+    }
+
+    package let values: Values
+    /// The bits of a code: 1, 2, 3, 4, 6 or 8; of lines 4 or 8.
+    package let bits: Int
+    /// The length of the sums: K.
+    package let terms: Int
+    /// The number of results per row: N.
+    package let columns: Int
+    /// The number of successive terms that share a scale or table; divides `terms`.
+    package let segment: Int
+    /// The number of successive columns that share a scale or table; divides `columns`.
+    package let group: Int
+
+    /// `nil` for a form that the kernels of the current instruction set do not read.
+    package init?(_ values: Values, bits: Int, terms: Int, columns: Int, segment: Int, group: Int) {
+        guard Backend.current == .native, terms > 0, columns > 0, segment > 0, group > 0,
+            (values == .tables ? [1, 2, 3, 4, 6, 8] : [4, 8]).contains(bits), terms % segment == 0,
+            columns % group == 0, segment == terms || segment % cml_codes_chunk(Int32(bits)) == 0
+        else { return nil }
+        let panel = cml_isa_panel_width(cml_isa_current())
+        guard values == .lines || group == columns || group % panel == 0 else { return nil }
+        self.values = values
+        self.bits = bits
+        self.terms = terms
+        self.columns = columns
+        self.segment = segment
+        self.group = group
+    }
+
+    /// Names the form for people: "int8", "4-bit palette".
+    package var name: String { values == .lines ? "int\(bits)" : "\(bits)-bit palette" }
+
+    fileprivate func lowered(isHalf: Bool, hasOffsets: Bool, _ packed: UnsafeRawPointer?) -> cml_codes {
+        cml_codes(
+            bits: Int32(bits),
+            is_table: values == .tables ? 1 : 0,
+            has_offsets: hasOffsets ? 1 : 0,
+            parameter: isHalf ? CML_F16 : CML_F32,
+            k: terms,
+            n: columns,
+            segment: segment,
+            group: group,
+            packed: packed
+        )
+    }
+}
+
+/// A constant matrix of `terms` × `columns` whose elements stay codes of few bits, packed for the kernels of one
+/// instruction set; they become single-precision numbers in registers.
+///
+/// Immutable.
+package final class CodedWeights: PackedForm {
+    /// Scales and offsets, or tables, and how they lie.
+    package struct Parameters {
+        /// Scales [blocks], or tables [groups of columns][segments of terms][2^bits].
+        package var address: UnsafeRawPointer
+        package var isHalf: Bool
+        /// Offsets of signed codes as the scales lie, of unsigned ones less half their range; `nil` for none.
+        package var offsets: [Int8]?
+        /// Whether codes are signed.
+        package var isSigned: Bool
+        /// The distance from a scale to that of the next segment, and of the next group of columns.
+        package var segmentStride: Int
+        package var groupStride: Int
+
+        package init(
+            address: UnsafeRawPointer,
+            isHalf: Bool,
+            offsets: [Int8]?,
+            isSigned: Bool,
+            segmentStride: Int,
+            groupStride: Int
+        ) {
+            self.address = address
+            self.isHalf = isHalf
+            self.offsets = offsets
+            self.isSigned = isSigned
+            self.segmentStride = segmentStride
+            self.groupStride = groupStride
+        }
+    }
+
+    package let form: CodedForm
+    package let memory: AlignedMemory
+    private let isHalf: Bool
+    private let hasOffsets: Bool
+    // A table of the C kernels, which nobody writes.
+    nonisolated(unsafe) private let instructionSet: OpaquePointer
+
+    /// The number of source bytes that are packed at a time.
+    private static let pieceByteCount = 4 << 20
+
+    /// Packs codes.
+    ///
+    /// - Parameters:
+    ///   - form: The form of the matrix.
+    ///   - codes: The codes in the order of `layout`, without gaps, low bits first.
+    ///   - layout: The order of the source's dimensions.
+    ///   - parameters: What the codes stand for.
+    ///   - letGo: Called with bytes of `codes` that are not needed any more.
+    package init(
+        _ form: CodedForm,
+        codes: UnsafeRawPointer,
+        layout: PackedWeights.Layout,
+        parameters: Parameters,
+        letGo: (Range<Int>) -> Void = { _ in }
+    ) {
+        let isa: OpaquePointer = cml_isa_current()
+        // Unsigned codes become signed ones, which moves their offsets; so does half their range where there are none.
+        let hasOffsets = form.values == .lines && (parameters.offsets != nil || !parameters.isSigned)
+        var codesForm = form.lowered(isHalf: parameters.isHalf, hasOffsets: hasOffsets, nil)
+        let packed = AlignedMemory(byteCount: cml_codes_bytes(isa, &codesForm))
+        let isByColumns = layout == .columnsByTerms
+        let byteCount = (form.terms * form.columns * form.bits + 7) / 8
+        let panel = cml_isa_panel_width(isa)
+        let panels = (form.columns + panel - 1) / panel
+        let panelByteCount = form.terms * panel * form.bits / 8
+        let step = isByColumns ? Swift.max(1, Self.pieceByteCount / Swift.max(1, panelByteCount)) : panels
+        (parameters.offsets ?? []).withUnsafeBufferPointer { offsets in
+            var source = cml_code_source()
+            source.codes = codes.assumingMemoryBound(to: UInt8.self)
+            source.code_bytes = byteCount
+            source.k_stride = isByColumns ? 1 : form.columns
+            source.n_stride = isByColumns ? form.terms : 1
+            source.is_signed = parameters.isSigned ? 1 : 0
+            source.parameters = parameters.address
+            source.offsets = parameters.offsets == nil ? nil : offsets.baseAddress
+            source.scale_k = parameters.segmentStride
+            source.scale_n = parameters.groupStride
+            source.scale_columns = form.group
+            for first in stride(from: 0, to: panels, by: step) {
+                let end = Swift.min(first + step, panels)
+                cml_codes_pack(isa, &codesForm, &source, first, end, packed.address)
+                if isByColumns { letGo(first * panelByteCount..<Swift.min(end * panelByteCount, byteCount)) }
+            }
+        }
+        if !isByColumns { letGo(0..<byteCount) }
+        self.form = form
+        memory = packed
+        isHalf = parameters.isHalf
+        self.hasOffsets = hasOffsets
+        instructionSet = isa
+    }
+
+    /// Codes that were packed before, for the current instruction set; `nil` when `memory` has the wrong size.
+    package init?(stored memory: AlignedMemory, _ form: CodedForm) {
+        let isa: OpaquePointer = cml_isa_current()
+        var found: (isHalf: Bool, hasOffsets: Bool)?
+        for isHalf in [true, false] {
+            for hasOffsets in [false, true] where form.values == .lines || !hasOffsets {
+                var codes = form.lowered(isHalf: isHalf, hasOffsets: hasOffsets, nil)
+                if cml_codes_bytes(isa, &codes) == memory.byteCount { found = (isHalf, hasOffsets) }
+            }
+        }
+        guard let found else { return nil }
+        self.form = form
+        self.memory = memory
+        (isHalf, hasOffsets) = found
+        instructionSet = isa
+    }
+
+    fileprivate func withCodes<R>(_ body: (OpaquePointer, UnsafePointer<cml_codes>) -> R) -> R {
+        let codes = form.lowered(isHalf: isHalf, hasOffsets: hasOffsets, memory.address)
+        return withUnsafePointer(to: codes) { body(instructionSet, $0) }
+    }
+}
+
+extension MatMulKernel {
+    /// `c[rows, N] = epilogue(a[rows, K] · weights[K, N])` with compressed weights; contiguous rows.
+    ///
+    /// Sums are single precision. Up to four rows stream the codes once, and scales multiply the sums of their blocks;
+    /// for more rows the weights are expanded block by block into the cache.
+    package static func multiply(
+        _ a: UnsafePointer<Float>,
+        rows: Int,
+        by weights: CodedWeights,
+        into c: UnsafeMutablePointer<Float>,
+        epilogue: Epilogue = Epilogue()
+    ) {
+        weights.withCodes { instructionSet, codes in
+            var call = cml_gemm_call()
+            call.m = rows
+            call.n = weights.form.columns
+            call.k = weights.form.terms
+            call.a = a
+            call.lda = weights.form.terms
+            call.storage = CML_CODES
+            call.codes = codes
+            call.c = c
+            call.ldc = weights.form.columns
+            call.epilogue = epilogue.lowered(rowStride: weights.form.columns)
+            call.batch = 1
+            cml_gemm(instructionSet, &call)
+        }
+    }
+}
