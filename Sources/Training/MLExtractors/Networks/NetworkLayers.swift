@@ -43,9 +43,8 @@ package struct NetworkLayers {
 
     /// Appends a convolution with TensorFlow's "same" padding, of which the odd row and column lie below and right.
     ///
-    /// - Parameters:
-    ///   - shape: [output channels, input channels of a group, height, width], the shape of `weights`.
-    ///   - bias: A number for each output channel, kept in float32.
+    /// `weights` have the shape [output channels, input channels of a group, height, width], which `shape` states;
+    /// `bias`, a number for each output channel, is kept in float32.
     package mutating func convolution(
         _ input: String,
         _ output: String,

@@ -337,7 +337,7 @@ struct PickleReader {
         }
     }
 
-    /// ('storage', class, key, device, count[, None])
+    /// A storage, which is the tuple of 'storage', its class, key, device and count, and None in old files.
     private mutating func pushStorage() throws(ModelError) {
         let identifier = try pop(1)[0]
         guard case .tuple(let parts) = nodes[identifier], parts.count == 5 || parts.count == 6,

@@ -71,6 +71,7 @@ package struct ZipArchive {
     /// - Parameters:
     ///   - name: The file's name in the archive.
     ///   - limit: The largest size that is accepted, in bytes.
+    /// - Returns: The file's bytes.
     /// - Throws: `.malformed` if there is no such file, or it is damaged or larger; `.unsupported` for a compression
     ///   other than DEFLATE.
     package func content(of name: String, limit: Int) throws(ModelError) -> [UInt8] {
