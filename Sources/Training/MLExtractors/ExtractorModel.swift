@@ -19,6 +19,7 @@ package struct ExtractorModel: Sendable {
     /// them needs are left out.
     ///
     /// - Parameter names: Names of `valueNames`, such as `block2.output`.
+    /// - Returns: The shortened network.
     /// - Throws: `.invalidInput`, with the known names, for one that is not there.
     package func specification(outputs names: [String]) throws(ModelError) -> SpecModel {
         let known = Set(valueNames)

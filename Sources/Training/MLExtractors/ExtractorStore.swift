@@ -118,6 +118,7 @@ extension Extractor {
     /// - Parameters:
     ///   - weights: The tensors of the original.
     ///   - precision: The scalars in which weights are stored.
+    /// - Returns: The model, with its notice in the metadata.
     /// - Throws: `.malformed` if a tensor is missing or of another shape.
     package func specification(
         weights: [String: Tensor],
