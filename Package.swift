@@ -172,6 +172,13 @@ let sources: [[Target]] = [
                     "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine", "MLTrainingCore",
                 ]
             ),
+            module(
+                "MLExtractors",
+                [
+                    "CDeflate", "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
+                    "MLTrainingCore",
+                ]
+            ),
             module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module(
@@ -242,8 +249,9 @@ let sources: [[Target]] = [
                 "CreateML",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
-                    "MLTrainingCore", "MLTraining", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
-                    "MLSeriesTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "MLImages", "ImageIO", "MLTrainingCore", "MLTraining", "MLExtractors", "MLTreeTraining",
+                    "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "Combine", "TabularData", "CoreML",
+                    "NaturalLanguage",
                 ]
             ),
         ]
@@ -314,10 +322,11 @@ let sources: [[Target]] = [
                 [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
-                    "MLCompiler", "MLTraining", "MLInspection", "MLTestVectors", "MLPreview", "Combine", "TabularData",
-                    "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta", "MLPackaging",
-                    "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands", arguments,
-                ]
+                    "MLCompiler", "MLTraining", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
+                    "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
+                    "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
+                    arguments,
+                ] + crypto
             ),
             program("coremlc", ["CompilerCommands", arguments]),
             program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
@@ -417,6 +426,10 @@ let checks: [[Target]] = [
         "Tests/Training",
         [
             tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
+            tests(
+                "MLExtractorsTests",
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+            ),
             tests(
                 "MLTrainingTests",
                 [

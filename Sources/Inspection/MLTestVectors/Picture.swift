@@ -13,13 +13,15 @@ package enum Picture {
     ///   - path: The image file.
     ///   - type: The image feature.
     ///   - scales: Whether to resize it to the feature's size.
+    ///   - crops: Whether to cut out the middle instead of stretching a picture of another aspect ratio.
     /// - Returns: The image as the value of the feature.
     /// - Throws: `.io` when the file cannot be read, and errors for a broken image or a size that does not fit; they
     ///   name the path.
     package static func read(
         _ path: String,
         _ type: SpecImageFeatureType,
-        scales: Bool
+        scales: Bool,
+        crops: Bool = false
     ) throws(ModelError) -> FeatureData {
         let bytes = SpecBytes.field(try FileAccess.read(path))
         return try withErrorContext(path) { () throws(ModelError) in
@@ -29,7 +31,11 @@ package enum Picture {
                 .converted(to: isGray ? .gray : .rgba)
             if scales, type.sizeFlexibility == nil, type.width > 0, type.height > 0 {
                 try MemoryLimit.require([Int(type.width), Int(type.height)], bitWidth: 32)
-                bitmap = bitmap.resampled(width: Int(type.width), height: Int(type.height))
+                bitmap = bitmap.fitted(
+                    crops ? .centerCrop : .scaleFill,
+                    width: Int(type.width),
+                    height: Int(type.height)
+                )
             }
             let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
             bitmap.pixels.withUnsafeBytes { pixels in

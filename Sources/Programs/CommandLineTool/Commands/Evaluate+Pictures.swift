@@ -1,4 +1,7 @@
+import CoreML
+import CreateML
 import MLEngine
+import MLFiles
 import MLNumerics
 import MLSpecification
 
@@ -6,7 +9,11 @@ extension Evaluate {
     /// Evaluates a model with one image input on a folder that contains a folder of images for each label.
     ///
     /// - Returns: The number of images.
-    func evaluatePictures(_ engine: any ModelEngine, _ report: inout TrainingReport) throws -> Int {
+    func evaluatePictures(
+        _ engine: any ModelEngine,
+        _ opened: ModelFile,
+        _ report: inout TrainingReport
+    ) throws -> Int {
         let interface = engine.interface
         let needed = interface.input.filter { !$0.type.isOptional }
         guard needed.count == 1, case .imageType(let type)? = needed[0].type.type else {
@@ -17,6 +24,19 @@ extension Evaluate {
         }
         let predicted = try predictedFeature(interface)
         let files = try LabelledImages.files(inFolder: data)
+        if interface.cropsPictures {
+            // As in training: files that cannot be read are listed, and the middle of pictures is cut out.
+            let model = try MLModel(opened, configuration: MLModelConfiguration())
+            let found = try ImageEvaluation(of: model, files, labels: [])
+            report.facts = [("pictures", "\(files.count)"), ("predicted", predicted.name)]
+            report.add(training: nil, validation: found.metrics)
+            report.pictures = PicturesPart(
+                rows: "all pictures",
+                misclassified: found.misclassified,
+                skipped: found.skipped
+            )
+            return files.count
+        }
         let outputs = try files.map { file in
             let picture = try ImageInput.read(file.path, type)
             return try failing { () throws(ModelError) in

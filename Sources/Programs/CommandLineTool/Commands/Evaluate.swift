@@ -26,7 +26,9 @@ struct Evaluate: ParsableCommand {
 
             For models of texts, words, sounds and activities DATA has the form of 'coreml train text', 'sound' and
             'activity'; words are counted token by token, sounds window by window, activities sample by sample. For models
-            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'. For a
+            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'; the report
+            of a classifier that 'coreml train image' made lists the pictures that went wrong, and files that cannot be read
+            do not end it. For a
             recommender it is a table of users' choices, and --observed another of their earlier choices, from which items
             are recommended. For all others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote)
             with columns for the model's inputs and for the feature that it predicts; an empty cell of a number is a
@@ -138,7 +140,7 @@ struct Evaluate: ParsableCommand {
         var report = TrainingReport(title: "\(source.model) on \(data)")
         let count: Int
         switch kind {
-        case .other where TableFile.isFolderOfFiles(data): count = try evaluatePictures(engine, &report)
+        case .other where TableFile.isFolderOfFiles(data): count = try evaluatePictures(engine, opened, &report)
         case .other: count = try evaluateRows(engine, &report)
         case .choices: count = try evaluateRecommendations(engine, opened.specification, &report)
         case .text, .words, .sound, .activity:
@@ -177,10 +179,11 @@ struct Evaluate: ParsableCommand {
                 unit = "texts"
             }
         case .sound:
-            let reader = SoundData(
+            let reader = LabelledFiles(
                 fileColumn: file ?? "file",
                 labelColumn: target ?? "label",
-                delimiter: cells.delimiter
+                delimiter: cells.delimiter,
+                kind: "sounds"
             )
             metrics = MLSoundClassifier.evaluation(
                 of: model,

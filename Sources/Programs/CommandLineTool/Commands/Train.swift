@@ -10,11 +10,15 @@ struct Train: ParsableCommand {
             Examples:
               coreml train tabular houses.csv --target price
               coreml train text mail.csv --label folder --report mail.html
+              coreml train image flowers/ -o Flowers.mlmodel
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train activity motion.csv --label activity --recording session
               coreml train recommender orders.csv --user customer --item product
             """,
-        subcommands: [TrainTabular.self, TrainText.self, TrainSound.self, TrainActivity.self, TrainRecommender.self]
+        subcommands: [
+            TrainTabular.self, TrainText.self, TrainImage.self, TrainSound.self, TrainActivity.self,
+            TrainRecommender.self,
+        ]
     )
 }
 

@@ -89,5 +89,7 @@ struct SoundColumnOptions: ParsableArguments {
         guard (0..<1).contains(overlap) else { throw ValidationError("--overlap takes a number from 0 to below 1") }
     }
 
-    var reader: SoundData { SoundData(fileColumn: file, labelColumn: label, delimiter: cells.delimiter) }
+    var reader: LabelledFiles {
+        LabelledFiles(fileColumn: file, labelColumn: label, delimiter: cells.delimiter, kind: "sounds")
+    }
 }

@@ -32,6 +32,7 @@ extension TrainingReport {
         }
         if !drawings.isEmpty { body.append("</div>") }
         if let confusion { body += confusion.html }
+        if let pictures { body += pictures.html }
         return """
             <!DOCTYPE html>
             <html lang="en">
@@ -49,6 +50,7 @@ extension TrainingReport {
             dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; }
             dt { color: #666; } dd { margin: 0; overflow-wrap: anywhere; unicode-bidi: isolate; }
             .drawings { display: flex; flex-wrap: wrap; gap: 2rem; margin: 2rem 0; } img { max-width: 100%; height: auto; }
+            .pictures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; width: 10rem; }
             </style>
             </head>
             <body>

@@ -26,6 +26,8 @@ struct TrainingReport {
     var regression: RegressionPart?
     /// The evaluation of a classifier.
     var confusion: ConfusionPart?
+    /// The pictures that went wrong and the files that were left out, of a classifier of pictures.
+    var pictures: PicturesPart?
     /// The permutation importance of a tabular model's features.
     private(set) var importance: ImportancePart?
 
@@ -100,6 +102,7 @@ struct TrainingReport {
         if let text = regression?.text() { blocks.append(text) }
         if let confusion { blocks += confusion.text }
         if let importance { blocks.append(importance.text) }
+        if let pictures { blocks += pictures.text }
         return blocks.joined(separator: "\n\n")
     }
 
@@ -145,6 +148,7 @@ struct TrainingReport {
         if let confusion { result.merge(confusion.json) { $1 } }
         if let regression { result["residuals"] = regression.json }
         if let importance { result["importance"] = importance.json }
+        if let pictures { result.merge(pictures.json) { $1 } }
         if let choice {
             result["tried"] = candidates?.json ?? []
             result.merge(choice.divisions) { $1 }

@@ -177,7 +177,9 @@ struct InputReader {
     }
 
     func value(_ text: String, for feature: SpecFeatureDescription) throws -> FeatureData {
-        if case .imageType(let image)? = feature.type.type { return try ImageInput.read(text, image) }
+        if case .imageType(let image)? = feature.type.type {
+            return try ImageInput.read(text, image, crops: interface.cropsPictures)
+        }
         if text.hasSuffix(".npy") { return .tensor(try NumpyArray.read(try bytes(text), name: text)) }
         if text.hasSuffix(".json"), FileManager.default.fileExists(atPath: text) {
             return try JSONFeature.data(try JSONFeature.value(inFile: text), for: feature)
@@ -209,8 +211,8 @@ struct InputReader {
 
 /// Reads image files for an image input: upright, scaled to the model's size, in its colour layout.
 enum ImageInput {
-    static func read(_ path: String, _ type: SpecImageFeatureType) throws -> FeatureData {
-        try failing { () throws(ModelError) in try Picture.read(path, type, scales: true) }
+    static func read(_ path: String, _ type: SpecImageFeatureType, crops: Bool = false) throws -> FeatureData {
+        try failing { () throws(ModelError) in try Picture.read(path, type, scales: true, crops: crops) }
     }
 
     /// Reads an image as the value of an image input.
@@ -240,4 +242,9 @@ enum ImageInput {
         }
         return .image(image)
     }
+}
+
+extension SpecModelDescription {
+    /// Whether the model states that it was trained on the middle of pictures, cut out, as classifiers of pictures do.
+    var cropsPictures: Bool { metadata.userDefined["imageCropAndScale"] == "centerCrop" }
 }

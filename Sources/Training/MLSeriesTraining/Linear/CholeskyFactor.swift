@@ -134,6 +134,9 @@ struct CholeskyFactor {
         }
     }
 
+    /// Element (row, column) of the transpose of L⁻¹.
+    func transposedInverse(_ row: Int, _ column: Int) -> Double { inverse[row * count + column] }
+
     /// The diagonal of A⁻¹.
     func inverseDiagonal() -> [Double] {
         (0..<count).map { row in

@@ -2,25 +2,27 @@ import CreateML
 import Foundation
 import TabularData
 
-/// Labelled sound files on the command line.
-struct SoundData {
+/// Labelled files of sounds or pictures on the command line.
+struct LabelledFiles {
     /// The name of the table's file column.
     var fileColumn: String
     var labelColumn: String
     var delimiter: String?
+    /// What the files are, for errors: "sounds" or "pictures".
+    var kind: String
 
     /// The files by label.
     ///
-    /// - Parameter path: A folder with a folder of sounds for each label, a folder of sounds whose names begin with
+    /// - Parameter path: A folder with a folder of files for each label, a folder of files whose names begin with
     ///   their labels (`dog.1.wav`), or a table of files and labels, as a file or an SFrame.
-    /// - Returns: The paths of the sounds of each label.
+    /// - Returns: The paths of the files of each label.
     /// - Throws: `Failure` when the folder or table cannot be read, is empty, or lacks a label.
     func files(_ path: String) throws -> [String: [URL]] {
         if TableFile.isFolderOfFiles(path) {
             let url = URL(fileURLWithPath: path)
             let contents = try TableFile.contents(ofFolder: path)
             guard !contents.isEmpty else {
-                throw Failure("'\(path)' is empty; put the sounds of each label into a folder of its name")
+                throw Failure("'\(path)' is empty; put the \(kind) of each label into a folder of its name")
             }
             let hasFolders = contents.contains(where: TableFile.isFolder)
             return try (hasFolders ? MLSoundClassifier.DataSource.labeledDirectories(at: url) : .labeledFiles(at: url))

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CreateML
+import Foundation
+import MLExtractors
+import MLNumerics
+
+struct TrainImage: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "image",
+        abstract: "Train a classifier of pictures.",
+        discussion: """
+            Examples:
+              coreml extractor install efficientnet-lite0
+              coreml train image flowers/ -o Flowers.mlmodel --report flowers.html
+              coreml train image pictures.csv --file path --label species --augment flip --augment crop
+              coreml train image flowers/ --validation held-out/ --resume session
+              coreml train image flowers/ --extractor Mine.mlmodel --extractor-output features
+
+            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their labels,
+            such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files that cannot
+            be read, and pictures with two labels, are left out and listed. The middle of each picture is cut out, as
+            'coreml predict' does with the model. With --augment flip the model's answer is the mean of the picture and its
+            mirror image.
+
+            Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
+            """
+    )
+
+    @Argument(help: "A folder of pictures, or a table of files and labels.")
+    var data: String
+    @OptionGroup var columns: ImageColumnOptions
+    @Option(help: "An installed extractor (coreml extractor list), or a .mlmodel of your own.")
+    var extractor = Extractor.efficientNetLite0.name
+    @Option(help: "The output of your own model; by default its only array.")
+    var extractorOutput: String?
+    @Option(
+        name: .customLong("augment"),
+        help: "Learn changed copies, too: flip, crop, rotation, exposure, blur or noise; may be repeated."
+    )
+    var augmentations: [Augmentation] = []
+    @Option(parsing: .upToNextOption, help: "The sizes of the dense layers before the output layer; none by default.")
+    var layers: [Int] = []
+    @Option(help: "The maximum number of iterations.")
+    var iterations = 25
+    @OptionGroup var held: ValidationOptions
+    @OptionGroup var training: TrainingOptions
+
+    enum Augmentation: String, ExpressibleByArgument, CaseIterable {
+        case flip, crop, rotation, exposure, blur, noise
+
+        var option: MLImageClassifier.ImageAugmentationOptions {
+            switch self {
+            case .flip: .flip
+            case .crop: .crop
+            case .rotation: .rotation
+            case .exposure: .exposure
+            case .blur: .blur
+            case .noise: .noise
+            }
+        }
+    }
+
+    func validate() throws {
+        guard iterations > 0, layers.allSatisfy({ $0 > 0 }) else {
+            throw ValidationError("--iterations and --layers take numbers from 1")
+        }
+    }
+
+    private var featureExtractor: MLImageClassifier.FeatureExtractorType {
+        get throws {
+            if extractor.contains("/") || extractor.contains(".") {
+                return .custom(.init(modelPath: URL(fileURLWithPath: extractor), outputName: extractorOutput))
+            }
+            _ = try failing { () throws(ModelError) in try Extractor.named(extractor) }
+            return .efficientNetLite0
+        }
+    }
+
+    func run() throws {
+        let flow = TrainingFlow(training)
+        flow.announce("looking at \(data)")
+        let reader = columns.reader
+        let files = try reader.files(data)
+        let parameters = MLImageClassifier.ModelParameters(
+            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
+                .dictionary(try reader.files($0))
+            },
+            maxIterations: iterations,
+            augmentation: augmentations.reduce(into: []) { $0.formUnion($1.option) },
+            algorithm: .transferLearning(
+                featureExtractor: try featureExtractor,
+                classifier: layers.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layers)
+            )
+        )
+        let (model, curves) = try flow.train(iterations: iterations) { session in
+            try MLImageClassifier.train(
+                trainingData: .filesByLabel(files),
+                parameters: parameters,
+                sessionParameters: session
+            )
+        }
+        let count = files.values.reduce(0) { $0 + $1.count }
+        var outcome = TrainingFlow.outcome(
+            of: "picture classifier",
+            (model.trainingMetrics, model.validationMetrics),
+            curves: curves,
+            facts: [
+                ("data", "\(data), \(count) files"), ("extractor", extractor),
+                ("left out", "\(model.skippedImages.count) files"),
+            ],
+            json: ["files": count],
+            write: { try model.write(toFile: $0) }
+        )
+        let isValidated = model.validationMetrics.counts != nil
+        outcome.report.pictures = PicturesPart(
+            rows: isValidated ? "validation" : "training",
+            misclassified: isValidated ? model.misclassifiedValidationImages : model.misclassifiedTrainingImages,
+            skipped: model.skippedImages
+        )
+        try flow.finish(outcome, name: TableFile.name(data))
+    }
+}
+
+/// The options for the columns of files and labels in a table of pictures.
+struct ImageColumnOptions: ParsableArguments {
+    @Option(help: "The column of the files in a table.")
+    var file = "file"
+    @Option(help: "The column of the labels in a table.")
+    var label = "label"
+    @OptionGroup var cells: DelimiterOption
+
+    var reader: LabelledFiles {
+        LabelledFiles(fileColumn: file, labelColumn: label, delimiter: cells.delimiter, kind: "pictures")
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import MLExtractors
+import MLFiles
+import MLImages
+import MLNumerics
+import MLSeriesTraining
+import MLSpecification
+
+/// The settings of a picture classifier's training, as they are kept with a session.
+struct ImageSettings: Codable, Hashable, Sendable {
+    /// The name of an installed extractor; `nil` for a model of the caller's.
+    var installed: String?
+    /// The path and the output of the caller's model.
+    var modelPath: String?
+    var outputName: String?
+    /// Whether the extractor was asked for as Apple's, and the revision.
+    var isScenePrint = false
+    var revision: Int?
+    /// The sizes of dense layers; empty for a logistic regression.
+    var layerSizes: [Int] = []
+    var iterations = 25
+    var augmentation = 0
+
+    init(_ parameters: MLImageClassifier.ModelParameters) {
+        iterations = parameters.maxIterations
+        augmentation = parameters.augmentationOptions.rawValue
+        switch parameters.algorithm {
+        case .transferLearning(let extractor, let classifier):
+            switch extractor {
+            case .custom(let custom):
+                installed = custom.installed
+                if custom.installed == nil {
+                    modelPath = custom.modelPath.path
+                    outputName = custom.outputName
+                }
+            case .scenePrint(let revision):
+                installed = Extractor.efficientNetLite0.name
+                isScenePrint = true
+                self.revision = revision
+            }
+            if case .multilayerPerceptron(let sizes) = classifier { layerSizes = sizes }
+        }
+    }
+
+    var options: MLImageClassifier.ImageAugmentationOptions { .init(rawValue: augmentation) }
+
+    /// The public parameters.
+    var parameters: MLImageClassifier.ModelParameters {
+        let extractor: MLImageClassifier.FeatureExtractorType =
+            if isScenePrint {
+                .scenePrint(revision: revision)
+            } else if let modelPath {
+                .custom(.init(modelPath: URL(fileURLWithPath: modelPath), outputName: outputName))
+            } else {
+                .efficientNetLite0
+            }
+        return .init(
+            validation: .none,
+            maxIterations: iterations,
+            augmentation: options,
+            algorithm: .transferLearning(
+                featureExtractor: extractor,
+                classifier: layerSizes.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layerSizes)
+            )
+        )
+    }
+}
+
+/// A loaded extractor with what its features need, and the views of pictures that are learned from.
+struct ImageExtractor: Sendable {
+    let encoder: PictureEncoder
+    /// The model whose layers become part of the classifier; `nil` for a stage of its own in a pipeline.
+    let installed: ExtractorModel?
+    let specification: SpecModel
+    let options: MLImageClassifier.ImageAugmentationOptions
+
+    init(_ settings: ImageSettings) throws(ModelError) {
+        options = settings.options
+        if let name = settings.installed {
+            let model = try ExtractorStore.user.load(.named(name))
+            installed = model
+            specification = model.specification
+            encoder = try PictureEncoder(ModelFile(specification: model.specification, path: "the extractor \(name)"))
+        } else {
+            let path = settings.modelPath ?? ""
+            let file = try ModelFile.open(path: path)
+            encoder = try PictureEncoder(file, output: settings.outputName)
+            installed = nil
+            specification = file.specification
+            if case .mlProgram? = file.specification.type {
+                throw ModelError(
+                    .unsupported,
+                    "an ML program cannot become part of a classifier here; convert the extractor to a neural network",
+                    at: path
+                )
+            }
+            guard !file.isForPrediction else {
+                throw ModelError(
+                    .unsupported,
+                    "a compiled model cannot become part of a classifier; name the .mlmodel that it was made of",
+                    at: path
+                )
+            }
+        }
+    }
+
+    /// Whether predictions use the mean of the picture's features and its mirror image's.
+    var isMirrored: Bool { options.contains(.flip) && installed != nil }
+
+    /// Whether square roots of the features are taken: those of installed extractors are means of activations that are
+    /// never negative, and few of which are large.
+    var takesRoots: Bool { installed != nil }
+
+    func viewCount(isValidation: Bool) -> Int {
+        isValidation ? (isMirrored ? 2 : 1) : 1 + options.augmentations.count
+    }
+
+    /// The features of the views of a picture: [views, features].
+    ///
+    /// With `isMirrored` the second view is the mirror image.
+    func views(_ picture: Bitmap, isValidation: Bool, seed: UInt64) throws(ModelError) -> [Float] {
+        let plain = encoder.fitted(picture)
+        var result = scaled(try encoder.features(of: plain))
+        if isValidation {
+            if isMirrored { result += scaled(try encoder.features(of: plain.mirrored)) }
+            return result
+        }
+        for augmentation in options.augmentations {
+            var source = SplitMix64(seed: seed &+ UInt64(augmentation.rawValue) &* 0x9E37_79B9)
+            let changed =
+                augmentation == .flip ? plain.mirrored : augmentation.changed(picture, encoder, &source)
+            result += scaled(try encoder.features(of: changed))
+        }
+        return result
+    }
+
+    /// The features' square roots, if they are taken, divided by their length.
+    private func scaled(_ features: [Float]) -> [Float] {
+        var values = features
+        if takesRoots { for place in values.indices { values[place] = max(values[place], 0).squareRoot() } }
+        let length = max(values.reduce(0) { $0 + $1 * $1 }.squareRoot(), ImageNetworkWriter.leastLength)
+        return values.map { $0 / length }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import MLExtractors
+import MLNumerics
+
+/// The training of a picture classifier: features of all pictures, then the classifier of the features.
+///
+/// Features are kept with the session, so that training continues without the pictures; another session can take them
+/// over. A step of the first phase is a batch of pictures.
+struct ImageRun: TrainingRun {
+    typealias Product = MLImageClassifier
+
+    static var taskName: String { "MLImageClassifier" }
+    /// The number of pictures in a step.
+    static let batch = 32
+
+    private var settings: ImageSettings
+    /// The files, in their order.
+    private var data: ImageFiles
+    let fingerprint: UInt64
+    private var extractor: ImageExtractor?
+    private var head: ImageHead?
+
+    /// - Throws: `MLCreateError` for fewer than two labels, labels that only validation data have, and an extractor that
+    ///   is missing or does not fit.
+    init(_ settings: ImageSettings, _ data: ImageFiles) throws {
+        self.settings = settings
+        self.data = data
+        fingerprint = try Self.fingerprint(settings, data)
+        extractor = try MLCreateError.translating { try ImageExtractor(settings) }
+    }
+
+    /// The fingerprint of what the features depend on.
+    private static func fingerprint(_ settings: ImageSettings, _ data: ImageFiles) throws -> UInt64 {
+        var result = Fingerprint()
+        result.combine(settings.installed ?? settings.modelPath ?? "")
+        result.combine(settings.outputName ?? "")
+        result.combine(settings.augmentation)
+        for file in data.files {
+            result.combine(file.path)
+            result.combine(file.label)
+        }
+        return result.value
+    }
+
+    var parameters: [SessionParameter] {
+        [
+            SessionParameter("featureExtractor", settings.installed ?? settings.modelPath ?? "none"),
+            SessionParameter("augmentationOptions", settings.augmentation),
+            SessionParameter("layerSizes", settings.layerSizes),
+        ]
+    }
+
+    static var firstPhase: MLPhase { .extractingFeatures }
+    var phase: MLPhase { data.isComplete ? .training : .extractingFeatures }
+    var iteration: Int {
+        data.isComplete ? head?.iteration ?? 0 : data.extracted / Self.batch
+    }
+    var plan: [PlannedPhase] {
+        [
+            PlannedPhase(.extractingFeatures, (data.files.count + Self.batch - 1) / Self.batch),
+            PlannedPhase(.training, settings.iterations),
+        ]
+    }
+    var isFinished: Bool { data.isComplete && head?.isFinished ?? false }
+
+    mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double] {
+        guard data.isComplete else {
+            try extract()
+            return [:]
+        }
+        var head = try current()
+        try cancellation.check()
+        return try MLCreateError.translating {
+            let report = try head.step()
+            self.head = head
+            let layers = try head.layers()
+            var metrics: [MLProgress.Metric: Double] = [.loss: report.loss]
+            metrics[.accuracy] = report.accuracy ?? accuracy(layers, isValidation: false)
+            if data.hasValidation { metrics[.validationAccuracy] = accuracy(layers, isValidation: true) }
+            return metrics
+        }
+    }
+
+    private mutating func extract() throws {
+        let extractor = try loaded()
+        let files = data.files
+        let range = data.extracted..<min(data.extracted + Self.batch, files.count)
+        let results = ImageReader.map(range.count) { index -> ImageFiles.Result in
+            let file = files[range.lowerBound + index]
+            do throws(ModelError) {
+                let picture = try ImageReader.read(file.path)
+                let features = try extractor.views(
+                    picture.bitmap,
+                    isValidation: file.isValidation,
+                    seed: UInt64(range.lowerBound + index)
+                )
+                return ImageFiles.Result(features: features, content: picture.content)
+            } catch { return ImageFiles.Result(reason: ImageReader.reason(error)) }
+        }
+        data.append(results, width: extractor.encoder.featureCount)
+        if data.isComplete { try data.finish() }
+    }
+
+    private mutating func loaded() throws -> ImageExtractor {
+        if let extractor { return extractor }
+        let made = try MLCreateError.translating { try ImageExtractor(settings) }
+        extractor = made
+        return made
+    }
+
+    /// The classifier, made on first use.
+    private mutating func current() throws -> ImageHead {
+        if let head { return head }
+        let examples = data.trainingRows()
+        let made = try MLCreateError.translating {
+            try ImageHead(
+                rows: examples.rows,
+                labels: examples.labels,
+                classes: data.labels,
+                layerSizes: settings.layerSizes,
+                iterations: settings.iterations
+            )
+        }
+        head = made
+        return made
+    }
+
+    private func accuracy(_ layers: [(weights: [Float], bias: [Float])], isValidation: Bool) -> Double {
+        let examples = data.predictionRows(isValidation: isValidation, isMirrored: extractor?.isMirrored ?? false)
+        let classes = ImageFiles.classes(ImageHead.probabilities(examples.rows, layers), data.labels.count)
+        let right = zip(classes, examples.labels).filter { $0.index == $1 }.count
+        return Double(right) / Double(max(examples.labels.count, 1))
+    }
+
+    mutating func finish() throws -> MLImageClassifier {
+        let extractor = try loaded()
+        let head = try current()
+        return try MLCreateError.translating {
+            let layers = try head.layers()
+            let writer = ImageNetworkWriter(extractor: extractor, layers: layers, labels: data.labels)
+            let task = try TaskModel(writer.specification())
+            func outcome(isValidation: Bool) -> (MLClassifierMetrics, [MLImageClassifier.MisclassifiedImage]) {
+                let examples = data.predictionRows(isValidation: isValidation, isMirrored: extractor.isMirrored)
+                let classes = ImageFiles.classes(ImageHead.probabilities(examples.rows, layers), data.labels.count)
+                let metrics = MLClassifierMetrics(
+                    ConfusionCounts(
+                        strings: data.labels,
+                        truth: examples.labels,
+                        predictions: classes.map(\.index)
+                    )
+                )
+                var wrong: [MLImageClassifier.MisclassifiedImage] = []
+                for (place, predicted) in classes.enumerated() where predicted.index != examples.labels[place] {
+                    wrong.append(
+                        .init(
+                            url: URL(fileURLWithPath: examples.paths[place]),
+                            label: data.labels[examples.labels[place]],
+                            prediction: data.labels[predicted.index],
+                            confidence: Double(predicted.probability)
+                        )
+                    )
+                }
+                return (metrics, wrong.sorted { $0.confidence > $1.confidence })
+            }
+            let (training, trainingWrong) = outcome(isValidation: false)
+            let (validation, validationWrong) = outcome(isValidation: true)
+            return MLImageClassifier(
+                ImageOutcome(
+                    task: task,
+                    training: training,
+                    validation: validation,
+                    misclassified: (trainingWrong, validationWrong),
+                    skipped: data.skipped,
+                    labels: data.labels,
+                    license: extractor.installed?.extractor.license
+                ),
+                settings.parameters
+            )
+        }
+    }
+
+    mutating func takeLimits(of other: ImageRun) {
+        settings.iterations = other.settings.iterations
+        head?.limit(iterations: settings.iterations)
+    }
+
+    // MARK: Bytes
+
+    func encodedData() throws -> [UInt8] {
+        var writer = ArchiveWriter()
+        writer.write(Int64(1))
+        writer.write(String(decoding: try JSONEncoder.sorted.encode(settings), as: UTF8.self))
+        data.write(&writer, withFeatures: data.isComplete)
+        return writer.bytes
+    }
+
+    init(data bytes: [UInt8]) throws {
+        var reader = ArchiveReader(bytes, "the session's pictures")
+        guard try reader.readInteger(Int64.self) == 1 else { throw reader.damaged("its version is unknown") }
+        let text = try reader.readString()
+        do { settings = try JSONDecoder().decode(ImageSettings.self, from: Data(text.utf8)) } catch {
+            throw reader.damaged("its settings cannot be read")
+        }
+        data = try ImageFiles(&reader)
+        try reader.finish()
+        fingerprint = try Self.fingerprint(settings, data)
+    }
+
+    func encodedState() throws -> [UInt8] {
+        var writer = ArchiveWriter()
+        guard data.isComplete else {
+            data.writeFeatures(&writer)
+            return writer.bytes
+        }
+        writer.write(Int64(head?.iteration ?? 0))
+        writer.write(try head?.state ?? [])
+        return writer.bytes
+    }
+
+    mutating func restore(state: [UInt8]) throws {
+        var reader = ArchiveReader(state, "the checkpoint")
+        guard data.isComplete else {
+            try data.readFeatures(&reader)
+            return try reader.finish()
+        }
+        let iteration = try reader.readInt(in: 0...Int(Int32.max), "the iteration")
+        let bytes: [UInt8] = try reader.readArray()
+        try reader.finish()
+        _ = try loaded()
+        guard iteration > 0 else {
+            head = nil
+            return
+        }
+        var head = try current()
+        try MLCreateError.translating { try head.restore(bytes, iteration: iteration) }
+        self.head = head
+    }
+}

@@ -1,0 +1,106 @@
+import MLEngine
+import MLFeatures
+package import MLFiles
+package import MLImages
+package import MLNumerics
+import MLSpecification
+
+/// A Core ML model that turns pictures into features.
+package struct PictureEncoder: Sendable {
+    /// How pictures of another aspect ratio are brought to the model's size, in training and in predictions: the middle
+    /// is cut out, as Vision's requests do by default.
+    package static let fitting = Bitmap.Fitting.centerCrop
+
+    /// The name of the picture's input, and of the features' output.
+    package let inputName: String
+    package let outputName: String
+    package let width: Int
+    package let height: Int
+    /// The number of features.
+    package let featureCount: Int
+    private let isGray: Bool
+    private let engine: any ModelEngine
+
+    /// Loads a model with one picture as its input.
+    ///
+    /// - Parameters:
+    ///   - file: The model.
+    ///   - output: The output with the features, an array of numbers; `nil` for the only one.
+    /// - Throws: `.invalidInput` for a model of another interface, and the errors of loading it.
+    package init(_ file: ModelFile, output: String? = nil) throws(ModelError) {
+        try self.init(EngineLoader.load(file), output: output, path: file.path)
+    }
+
+    private init(_ engine: any ModelEngine, output: String?, path: String) throws(ModelError) {
+        func unfit(_ text: String) -> ModelError {
+            ModelError(.invalidInput, "the model cannot extract features: \(text)", at: path)
+        }
+        let needed = engine.interface.input.filter { !$0.type.isOptional }
+        guard needed.count == 1, case .imageType(let image)? = needed[0].type.type else {
+            throw unfit("it takes \(needed.map(\.name).joined(separator: ", ")), not one picture")
+        }
+        guard image.width > 0, image.height > 0 else { throw unfit("its picture '\(needed[0].name)' has no size") }
+        let arrays = engine.interface.output.filter { feature in
+            if case .multiArrayType? = feature.type.type { true } else { false }
+        }
+        let names = arrays.map(\.name).joined(separator: ", ")
+        if let output {
+            guard arrays.contains(where: { $0.name == output }) else {
+                throw unfit("it has no array '\(output)' as an output; it has \(names.isEmpty ? "none" : names)")
+            }
+            outputName = output
+        } else {
+            guard arrays.count == 1 else {
+                throw unfit("it has \(arrays.count) arrays as outputs; name one: \(names)")
+            }
+            outputName = arrays[0].name
+        }
+        inputName = needed[0].name
+        (width, height) = (Int(image.width), Int(image.height))
+        isGray = image.colorSpace == .grayscale || image.colorSpace == .grayscaleFloat16
+        self.engine = engine
+        let black = Bitmap(width: width, height: height, layout: isGray ? .gray : .rgba)
+        featureCount = try Self.features(engine, black, inputName, outputName).count
+        guard featureCount > 0 else { throw unfit("its output '\(outputName)' is empty") }
+    }
+
+    /// A picture in the model's size.
+    package func fitted(_ picture: Bitmap, region: Bitmap.Box? = nil) -> Bitmap {
+        picture.converted(to: isGray ? .gray : .rgba)
+            .fitted(Self.fitting, region: region, width: width, height: height)
+    }
+
+    /// The features of a picture in the model's size.
+    ///
+    /// - Throws: `.numerical` for features that are not finite, and the model's errors.
+    package func features(of picture: Bitmap) throws(ModelError) -> [Float] {
+        let values = try Self.features(engine, picture.converted(to: isGray ? .gray : .rgba), inputName, outputName)
+        guard values.allSatisfy(\.isFinite) else {
+            throw ModelError(.invalidInput, "the feature extractor gives values that are not finite for this picture")
+        }
+        return values
+    }
+
+    private static func features(
+        _ engine: any ModelEngine,
+        _ picture: Bitmap,
+        _ input: String,
+        _ output: String
+    ) throws(ModelError) -> [Float] {
+        let image = ImageBuffer(
+            width: picture.width,
+            height: picture.height,
+            format: picture.layout == .gray ? .gray8 : .rgba8
+        )
+        picture.pixels.withUnsafeBytes { pixels in
+            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
+        }
+        guard case .tensor(let tensor)? = try engine.prediction(from: [input: .image(image)])[output] else {
+            throw ModelError(.invalidModel, "the feature extractor gives no array '\(output)'")
+        }
+        if tensor.scalarType == .float32 {
+            return Array(UnsafeBufferPointer(start: tensor.floats, count: tensor.count))
+        }
+        return tensor.values.map { Float($0) }
+    }
+}
