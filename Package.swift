@@ -187,6 +187,13 @@ let sources: [[Target]] = [
                     "MLModels", "MLEngine", "MLTrainingCore", "MLTraining",
                 ]
             ),
+            module(
+                "MLStyleTraining",
+                [
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLOperators", "MLLowering",
+                    "MLPasses", "MLEngine", "MLTrainingCore", "MLTraining",
+                ]
+            ),
         ]
     ),
     // What a model file holds, compared, checked, tested and shown.
@@ -240,9 +247,10 @@ let sources: [[Target]] = [
             module(
                 "CreateML",
                 [
-                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
-                    "MLTrainingCore", "MLTraining", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
-                    "MLSeriesTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
+                    "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
+                    "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
+                    "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "MLStyleTraining",
+                    "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
         ]
