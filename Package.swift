@@ -514,8 +514,8 @@ let checks: [[Target]] = [
             tests(
                 "CreateMLTests",
                 [
-                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage",
+                    "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
+                    "MLTrainingCore", "MLStyleTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
                     "CreateML",
                 ]
             ),

@@ -5,23 +5,58 @@ import MLTraining
 
 /// What a style picture is compared by: the statistics of a loss network's values, and of its colours.
 struct StyleTarget: Sendable {
-    /// The Gram matrix of each value, [1, C, C] each, at each scale.
-    let grams: [[Tensor]]
-    /// The mean of each value, [1, C, 1, 1] each, at each scale.
-    let means: [[Tensor]]
+    /// The statistics of each value, at each scale.
+    let values: [[ValueStatistics]]
     /// The thresholds of the colour features, [1, K, 1, 1].
     let thresholds: Tensor
     /// The mean of each colour feature, [1, K, 1, 1].
     let colours: Tensor
 }
 
+/// The statistics of one value of a loss network for the style picture.
+struct ValueStatistics: Sendable {
+    /// The mean of each channel.
+    let means: [Double]
+    /// What a channel is divided by: its standard deviation, and a part of that of the whole value, so that channels that
+    /// are nearly constant do not count as much as the others.
+    let scales: [Double]
+    /// The covariances of the channels, divided by the scales of both: [1, C, C].
+    let covariances: Tensor
+
+    static let floor = 0.5
+
+    /// - Parameters:
+    ///   - gram: The mean products of the channels, [1, C, C].
+    ///   - mean: The means of the channels, [1, C, 1, 1].
+    init(gram: Tensor, mean: Tensor) {
+        let (products, means) = (gram.values, mean.values)
+        let count = means.count
+        let squares = (0..<count).map { products[$0 * count + $0] }
+        let centre = means.reduce(0, +) / Double(count)
+        let spread = max(squares.reduce(0, +) / Double(count) - centre * centre, 1e-6).squareRoot()
+        let scales = (0..<count).map { index in
+            max(squares[index] - means[index] * means[index], 0).squareRoot() + Self.floor * spread
+        }
+        self.means = means
+        self.scales = scales
+        var values: [Double] = []
+        values.reserveCapacity(count * count)
+        for i in 0..<count {
+            for j in 0..<count {
+                values.append((products[i * count + j] - means[i] * means[j]) / (scales[i] * scales[j]))
+            }
+        }
+        covariances = Tensor(values: values, scalarType: .float32, shape: [1, count, count])
+    }
+}
+
 /// The graph of the loss of a style network for one crop of a picture.
 ///
 /// loss = styleWeight · style + contentWeight · content + smoothness · variation + flickerWeight · flicker
 ///
-/// - style: over scales s and values v of the loss network, ‖G − G*‖² / ‖G*‖² + ‖m − m*‖² / ‖m*‖², where G is the Gram
-///   matrix divided by the number of positions, m the mean, and * marks the style picture's; plus the colours' ‖c −
-///   c*‖² / ‖c*‖²;
+/// - style: over scales and values of the loss network, ‖C − C*‖² / ‖C*‖² + mean (m − m*)² / s*², where m is the mean of
+///   each channel, s its scale, C the matrix of the mean products of channels from which the style picture's mean is
+///   subtracted and which are divided by its scale, and * marks the style picture's; plus the colours' ‖c − c*‖² / ‖c*‖²;
 /// - content: the mean squared difference of the values of the crop and of the drawn picture, divided by the mean square
 ///   of the former;
 /// - variation: the mean squared difference of neighbouring pixels;
@@ -117,13 +152,12 @@ struct StyleObjective {
         outputs.append(("colours", try builder.colourFeatures(whole, edges)))
         let results = try GraphProgram(builder.finished(outputs: outputs)).run([picture.tensor])
         let count = (results.count - 1) / settings.scales
-        var (grams, means): ([[Tensor]], [[Tensor]]) = ([], [])
-        for scale in 0..<settings.scales {
-            let part = results[scale * count..<(scale + 1) * count]
-            grams.append(part.enumerated().filter { $0.offset % 2 == 0 }.map(\.element))
-            means.append(part.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
+        let values = (0..<settings.scales).map { scale in
+            stride(from: scale * count, to: (scale + 1) * count, by: 2).map {
+                ValueStatistics(gram: results[$0], mean: results[$0 + 1])
+            }
         }
-        return StyleTarget(grams: grams, means: means, thresholds: edges, colours: results[results.count - 1])
+        return StyleTarget(values: values, thresholds: edges, colours: results[results.count - 1])
     }
 
     private func inputs(_ builder: inout GraphBuilder) -> (names: [String], values: [ValueID]) {
@@ -161,10 +195,8 @@ struct StyleObjective {
         scale: Int
     ) throws(ModelError) -> ValueID {
         var total = builder.number(0)
-        for (index, value) in values.enumerated() {
-            let gram = try builder.relativeError(builder.gram(value), target.grams[scale][index])
-            let mean = try builder.relativeError(builder.channelMeans(value), target.means[scale][index])
-            total = try builder.add(Binary<Add>(), total, builder.add(Binary<Add>(), gram, mean))
+        for (value, wanted) in zip(values, target.values[scale]) {
+            total = try builder.add(Binary<Add>(), total, builder.statisticsError(value, wanted))
         }
         return total
     }
@@ -215,6 +247,36 @@ extension GraphBuilder {
         let count = extents[2] * extents[3]
         let rows = try add(Reshape(), x, integers([1, extents[1], count]))
         return try scaled(add(MatMul(transposeY: true), rows, rows), 1 / Double(count))
+    }
+
+    /// How far the statistics of a value [1, C, H, W] are from those of the style picture.
+    fileprivate mutating func statisticsError(_ x: ValueID, _ wanted: ValueStatistics) throws(ModelError) -> ValueID {
+        let count = wanted.means.count
+        func constant(_ values: [Double], _ shape: [Int]) -> ValueID {
+            self.constant(Tensor(values: values, scalarType: .float32, shape: shape))
+        }
+        let mean = try channelMeans(x)
+        let (column, row) = (constant(wanted.means, [1, count, 1]), constant(wanted.means, [1, 1, count]))
+        // The products of x − m* are those of x, less x̄ · m* and m* · x̄, and m* · m*.
+        var products = try add(
+            Binary<Sub>(),
+            gram(x),
+            add(Binary<Mul>(), column, add(Reshape(), mean, integers([1, 1, count])))
+        )
+        products = try add(
+            Binary<Sub>(),
+            products,
+            add(Binary<Mul>(), add(Reshape(), mean, integers([1, count, 1])), row)
+        )
+        products = try add(Binary<Add>(), products, add(Binary<Mul>(), column, row))
+        let inverse = wanted.scales.map { 1 / $0 }
+        let factors = constant(inverse.flatMap { a in inverse.map { a * $0 } }, [1, count, count])
+        let covariances = try relativeError(add(Binary<Mul>(), products, factors), wanted.covariances)
+        let distance = try squaredDifference(
+            add(Binary<Mul>(), mean, constant(inverse, [1, count, 1, 1])),
+            constant(zip(wanted.means, inverse).map { $0 * $1 }, [1, count, 1, 1])
+        )
+        return try add(Binary<Add>(), covariances, self.mean(distance))
     }
 
     fileprivate mutating func channelMeans(_ x: ValueID) throws(ModelError) -> ValueID {
