@@ -1,5 +1,6 @@
 public import Foundation
 import ImageIO
+import MLExtractors
 import MLFiles
 import MLImages
 import MLStyleTraining
@@ -153,10 +154,10 @@ extension MLStyleTransfer.FeatureExtractorType {
             switch self {
             case .custom(let url): return try ModelFile.open(path: url.path)
             case .efficientNetLite0:
-                throw MLCreateError.io(
-                    reason:
-                        "the feature extractor 'efficientnet-lite0' is not installed; run: coreml extractor install "
-                        + "efficientnet-lite0, or name a network of your own"
+                let model = try ExtractorStore.user.load(.efficientNetLite0)
+                return ModelFile(
+                    specification: model.specification,
+                    path: ExtractorStore.user.path(of: .efficientNetLite0)
                 )
             }
         }
