@@ -23,7 +23,7 @@ DIRECTIONS = torch.tensor([
     [1, 0, 0], [0, 1, 0], [0, 0, 1], [.577, .577, .577], [.707, -.707, 0], [0, .707, -.707], [.707, 0, -.707],
     [.408, .408, -.816], [-.816, .408, .408],
 ])
-CROP, RATE, COLOUR, SMOOTHNESS, FLOOR, IDENTITY = 160, 4e-3, 30, 1, 0.5, 40
+CROP, RATE, COLOUR, SMOOTHNESS, FLOOR, IDENTITY = 160, 2e-3, 10, 2, 1.0, 40
 
 
 def picture(path, square=None, longest=None):
@@ -152,7 +152,7 @@ def train(style, contents, loss, options):
     parameters = list(network.parameters())
     optimizer = torch.optim.Adam(parameters, lr=RATE)
     begin, step, steps = time.process_time(), 0, options.iterations * 4
-    content_weight = 2 * 2 ** ((5 - options.strength) / 2)
+    content_weight = 3 * 2 ** ((5 - options.strength) / 2)
 
     def share():
         if options.seconds:

@@ -23,7 +23,7 @@ struct ValueStatistics: Sendable {
     /// The covariances of the channels, divided by the scales of both: [1, C, C].
     let covariances: Tensor
 
-    static let floor = 0.5
+    static let floor = 1.0
 
     /// - Parameters:
     ///   - gram: The mean products of the channels, [1, C, C].

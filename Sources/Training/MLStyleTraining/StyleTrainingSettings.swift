@@ -20,7 +20,7 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     /// The number of crops, and steps of the optimiser, in an iteration.
     static let stepsPerIteration = 4
     /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸, before it falls.
-    static let learningRate = 4e-3
+    static let learningRate = 2e-3
     /// The number of steps in which the network learns to draw the crop itself; a tenth of all steps at most.
     static let identitySteps = 40
     /// The number of steps in which the learning rate rises.
@@ -29,15 +29,15 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     /// The number of scales at which the loss network sees the drawn picture: whole, and halved.
     var scales: Int { 2 }
     var styleWeight: Double { 1 }
-    var colourWeight: Double { 30 }
-    var smoothness: Double { 1 }
+    var colourWeight: Double { 10 }
+    var smoothness: Double { 2 }
     var flickerWeight: Double { 100 }
     /// The standard deviation of the noise, where colours are from 0 to 1.
     var noiseLevel: Float { 0.03 }
 
-    /// The weight of the content: 2 at strength 5, and half or twice as much two steps further.
+    /// The weight of the content: 3 at strength 5, and half or twice as much two steps further.
     var contentWeight: Double {
-        var weight = 2.0
+        var weight = 3.0
         for _ in 0..<abs(strength - 5) { weight *= strength > 5 ? 0.5.squareRoot() : 2.0.squareRoot() }
         return weight
     }
