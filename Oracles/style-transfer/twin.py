@@ -225,4 +225,5 @@ def main():
         Image.fromarray((drawn * 255 + 0.5).astype("uint8")).save(folder / (pathlib.Path(path).stem + ".png"))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,6 +15,7 @@ extension StyleNetwork {
     /// - Parameters:
     ///   - parameters: The parameters in the order of `firstParameters`.
     ///   - side: The width and height that apps without a size of their own are told.
+    /// - Returns: The model.
     package func specification(parameters: [Tensor], side: Int = 512) -> SpecModel {
         var writer = StyleLayers()
         var rest = parameters[...]

@@ -125,9 +125,13 @@ extension MLStyleTransfer {
         public var textelDensity: Int
         /// The validation picture; none by default.
         public var validation: ValidationData
-        /// The use of the network; `.image` by default. An addition to Apple's interface.
+        /// The use of the network; `.image` by default.
+        ///
+        /// An addition to Apple's interface.
         public var medium = Medium.image
-        /// The network that measures style; `.efficientNetLite0` by default. An addition to Apple's interface.
+        /// The network that measures style; `.efficientNetLite0` by default.
+        ///
+        /// An addition to Apple's interface.
         public var featureExtractor = FeatureExtractorType.efficientNetLite0
 
         /// Creates training parameters; see the properties of the same names.
