@@ -195,6 +195,13 @@ let sources: [[Target]] = [
                     "MLModels", "MLEngine", "MLTrainingCore", "MLTraining",
                 ]
             ),
+            module(
+                "MLStyleTraining",
+                [
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLOperators", "MLLowering",
+                    "MLPasses", "MLEngine", "MLTrainingCore", "MLTraining",
+                ]
+            ),
         ]
     ),
     // What a model file holds, compared, checked, tested and shown.
@@ -248,10 +255,10 @@ let sources: [[Target]] = [
             module(
                 "CreateML",
                 [
-                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
-                    "MLImages", "ImageIO", "MLTrainingCore", "MLTraining", "MLExtractors", "MLTreeTraining",
-                    "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage",
+                    "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
+                    "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
+                    "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
+                    "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
         ]
@@ -520,8 +527,8 @@ let checks: [[Target]] = [
             tests(
                 "CreateMLTests",
                 [
-                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage",
+                    "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
+                    "MLTrainingCore", "MLStyleTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
                     "CreateML",
                 ]
             ),

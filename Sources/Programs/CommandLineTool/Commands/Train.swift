@@ -14,10 +14,11 @@ struct Train: ParsableCommand {
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train activity motion.csv --label activity --recording session
               coreml train recommender orders.csv --user customer --item product
+              coreml train style mosaic.jpg photos/ -o Mosaic.mlmodel
             """,
         subcommands: [
             TrainTabular.self, TrainText.self, TrainImage.self, TrainSound.self, TrainActivity.self,
-            TrainRecommender.self,
+            TrainRecommender.self, TrainStyle.self,
         ]
     )
 }

@@ -57,6 +57,7 @@ final class TrainingProgress: Sendable {
         let pairs: [(String, MLProgress.Metric, MLProgress.Metric?)] = [
             ("loss", .loss, .validationLoss), ("accuracy", .accuracy, .validationAccuracy),
             ("root mean squared error", .rootMeanSquaredError, .validationRootMeanSquaredError),
+            ("style loss", .styleLoss, nil), ("content loss", .contentLoss, nil),
         ]
         return pairs.compactMap { name, training, validation in
             var series: [LearningCurve.Series] = []
@@ -90,6 +91,9 @@ final class TrainingProgress: Sendable {
 
     private func note(_ report: MLProgress, _ state: inout State) {
         var values: [String: Any] = ["iteration": report.itemCount]
+        if let picture = report.metrics[.stylizedImageURL] as? URL {
+            values[MLProgress.Metric.stylizedImageURL.rawValue] = picture.path
+        }
         for metric in MLProgress.Metric.allCases {
             guard let value = report.metrics[metric] as? Double else { continue }
             state.points[metric, default: []].append((report.itemCount, value))
@@ -137,6 +141,8 @@ final class TrainingProgress: Sendable {
     private static func name(_ metric: MLProgress.Metric) -> String {
         switch metric {
         case .rootMeanSquaredError: "RMSE"
+        case .contentLoss: "content loss"
+        case .styleLoss: "style loss"
         case .validationLoss: "validation loss"
         case .validationAccuracy: "validation accuracy"
         case .validationRootMeanSquaredError: "validation RMSE"

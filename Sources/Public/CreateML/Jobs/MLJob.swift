@@ -121,7 +121,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
         let session: MLTrainingSession<Result>
         let progress: JobProgress
         let plan: Plan
-        var metrics: [MLProgress.Metric: Double] = [:]
+        var metrics: [MLProgress.Metric: Any] = [:]
 
         mutating func work(_ first: any TrainingRun<Result>) throws -> Result {
             var run = first
@@ -133,7 +133,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
                 do {
                     try job.cancellation.check()
                     let phase = run.phase
-                    metrics.merge(try run.iterate(job.cancellation)) { $1 }
+                    metrics.merge(try run.iterate(job.cancellation) as [MLProgress.Metric: Any]) { $1 }
                     session.note(run.phase, run.iteration)
                     if run.phase != phase {
                         try save(run, hasNewData: true)
@@ -146,7 +146,10 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
                     throw MLCreateError.cancelled
                 }
                 let isLast = run.isComplete(limit: limit)
-                if isLast || run.iteration % session.parameters.checkpointInterval == 0 { try save(run) }
+                if isLast || run.iteration % session.parameters.checkpointInterval == 0 {
+                    try draw(run)
+                    try save(run)
+                }
                 if isLast || run.iteration % session.parameters.reportInterval == 0 {
                     report(run.phase, run.iteration)
                 }
@@ -157,6 +160,12 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
             let done = max(Int(progress.completedUnitCount), 1)
             progress.report(current(.evaluating, run.iteration, nil), completed: done, total: done)
             return product
+        }
+
+        /// Writes the picture of the progress, of tasks that have one.
+        private mutating func draw(_ run: any TrainingRun<Result>) throws {
+            guard let picture = try run.stylizedPicture() else { return }
+            metrics[.stylizedImageURL] = try session.write(picture, of: run.phase, iteration: run.iteration)
         }
 
         private func save(_ run: any TrainingRun<Result>, hasNewData: Bool = false) throws {

@@ -2,12 +2,11 @@ public import Foundation
 
 /// The progress of a job in detail.
 public struct MLProgress: Codable {
-    /// A quantity that is measured during training; `contentLoss`, `styleLoss` and `stylizedImageURL` are never
-    /// reported.
+    /// A quantity that is measured during training.
     public enum Metric: String, CaseIterable, Codable, Hashable, Sendable {
         /// The share of training examples that are classified correctly.
         case accuracy
-        /// The content loss of a style transfer, which this package does not have.
+        /// The content loss of a style transfer: how far drawn pictures are from what they show.
         case contentLoss
         /// The loss on the training data.
         ///
@@ -17,9 +16,9 @@ public struct MLProgress: Codable {
         case maximumError
         /// The root mean squared error of a regressor on the training data.
         case rootMeanSquaredError
-        /// The style loss of a style transfer, which this package does not have.
+        /// The style loss of a style transfer: how far drawn pictures are from the style.
         case styleLoss
-        /// The file of a stylized image, which this package does not make.
+        /// The file of a picture that a style transfer drew at its last checkpoint.
         case stylizedImageURL
         /// The share of validation examples that are classified correctly.
         case validationAccuracy

@@ -9,6 +9,11 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
 
     private let lock = NSRecursiveLock()
     private let folder: SessionFolder?
+    /// The folder of the pictures of a session without a directory.
+    private let temporary = SessionFolder(
+        url: URL(fileURLWithPath: NSTemporaryDirectory(), isDirectory: true)
+            .appendingPathComponent("CreateML-" + UUID().uuidString, isDirectory: true)
+    )
     private let taskName: String
     private let fingerprint: UInt64
     private let restored: (SessionFolder, MLCheckpoint?) throws -> any TrainingRun<Task>
@@ -208,7 +213,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
                 }
             }
             for checkpoint in state.checkpoints where predicate(checkpoint) {
-                try folder.remove(checkpoint.url)
+                try folder.remove(checkpoint)
                 state.checkpoints.removeAll { $0.url == checkpoint.url }
             }
         }
@@ -292,10 +297,15 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         lock.withLock { (state.phase, state.iteration) = (phase, iteration) }
     }
 
+    /// Writes a picture of the progress: beside the checkpoints, or without a directory in a temporary one.
+    func write(_ picture: [UInt8], of phase: MLPhase, iteration: Int) throws -> URL {
+        try (folder ?? temporary).write(picture, of: phase, iteration: iteration)
+    }
+
     /// Saves the state of a run if there is a folder and the last checkpoint is of an earlier iteration.
     func save(
         _ run: any TrainingRun<Task>,
-        metrics: [MLProgress.Metric: Double],
+        metrics: [MLProgress.Metric: Any],
         hasNewData: Bool = false
     ) throws -> MLCheckpoint? {
         guard let folder else { return nil }

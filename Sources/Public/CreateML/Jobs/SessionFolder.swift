@@ -107,9 +107,7 @@ struct SessionFolder: Sendable {
         iteration: Int,
         metrics: [MLProgress.Metric: Any]
     ) throws -> MLCheckpoint {
-        let number = String(iteration)
-        let name = phase.rawValue + "-" + String(repeating: "0", count: max(0, 8 - number.count)) + number
-        let file = checkpointsURL.appendingPathComponent(name + ".checkpoint")
+        let file = checkpointsURL.appendingPathComponent(Self.name(phase, iteration) + ".checkpoint")
         let checkpoint = MLCheckpoint(url: file, phase: phase, iteration: iteration, date: Date(), metrics: metrics)
         let header = Header(
             task: task,
@@ -128,6 +126,29 @@ struct SessionFolder: Sendable {
         writer.write(UInt32(text.count))
         try Self.writeDurably(Self.magic + writer.bytes + text + state, to: file)
         return checkpoint
+    }
+
+    private static func name(_ phase: MLPhase, _ iteration: Int) -> String {
+        let number = String(iteration)
+        return phase.rawValue + "-" + String(repeating: "0", count: max(0, 8 - number.count)) + number
+    }
+
+    /// Writes a picture of the progress, a PNG file, under the name of its checkpoint.
+    /// - Returns: The picture's file.
+    func write(_ picture: [UInt8], of phase: MLPhase, iteration: Int) throws -> URL {
+        try makeFolder(checkpointsURL)
+        let file = checkpointsURL.appendingPathComponent(Self.name(phase, iteration) + Self.pictureExtension)
+        try Self.writeDurably(picture, to: file)
+        return file
+    }
+
+    private static let pictureExtension = ".png"
+
+    /// Removes a checkpoint, and the picture of its iteration if there is one.
+    func remove(_ checkpoint: MLCheckpoint) throws {
+        let picture = checkpoint.url.deletingPathExtension().path + Self.pictureExtension
+        if FileManager.default.fileExists(atPath: picture) { try remove(URL(fileURLWithPath: picture)) }
+        try remove(checkpoint.url)
     }
 
     /// The checkpoints in the order in which they were made.

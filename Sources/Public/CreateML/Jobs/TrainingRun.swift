@@ -29,6 +29,8 @@ package protocol TrainingRun<Product> {
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double]
     /// Takes over from a run with other parameters those that may differ, such as the limit of iterations.
     mutating func takeLimits(of other: Self)
+    /// A picture of the progress as a PNG file, which is made with every checkpoint; `nil` for tasks without one.
+    func stylizedPicture() throws -> [UInt8]?
     /// Evaluates the model and makes the product.
     mutating func finish() throws -> Product
 
@@ -70,6 +72,7 @@ package struct PlannedPhase: Sendable {
 
 extension TrainingRun {
     package var isFinished: Bool { false }
+    package func stylizedPicture() throws -> [UInt8]? { nil }
     package mutating func takeLimits(of other: Self) {}
 
     /// The steps of a phase under the limit of a session.

@@ -1,0 +1,191 @@
+import Glibc
+package import MLNumerics
+import MLTraining
+import MLTrainingCore
+
+/// The metrics of an iteration: means over its crops.
+package struct StyleReport: Sendable, Hashable {
+    package var loss: Double
+    /// `nil` while the network learns to draw crops as they are.
+    package var contentLoss: Double?
+    package var styleLoss: Double?
+    /// The mean squared change by noise; `nil` without `isForVideo`.
+    package var flicker: Double?
+}
+
+/// Trains a style network on crops of pictures.
+///
+/// The same seed gives the same network on any number of threads, also when training continues from saved state.
+package struct StyleTrainer: IterativeTraining {
+    package private(set) var settings: StyleTrainingSettings
+    /// The number of iterations so far.
+    package private(set) var iteration = 0
+
+    private let contents: [StylePicture]
+    private let objective: GradientProgram
+    private let identity: GradientProgram
+    private var trainer: GraphTrainer
+
+    /// - Parameters:
+    ///   - style: The picture whose style is learned, in the size in which it is to be seen.
+    ///   - contents: The pictures that crops are taken from; each side at least `settings.cropSize`.
+    ///   - loss: The network that measures style and content.
+    ///   - settings: The hyperparameters.
+    /// - Throws: `.invalidInput` for settings out of range and for pictures that are missing or too small.
+    package init(
+        style: StylePicture,
+        contents: [StylePicture],
+        loss: LossNetwork,
+        settings: StyleTrainingSettings
+    ) throws(ModelError) {
+        try settings.validate()
+        guard !contents.isEmpty else {
+            throw ModelError(.invalidInput, "there are no content pictures to train with; add some")
+        }
+        for (index, picture) in contents.enumerated() where min(picture.width, picture.height) < settings.cropSize {
+            throw ModelError(
+                .invalidInput,
+                "content picture \(index + 1) has \(picture.width) × \(picture.height) pixels; crops of "
+                    + "\(settings.cropSize) do not fit"
+            )
+        }
+        self.settings = settings
+        self.contents = contents
+        let plan = StyleObjective(network: settings.network, loss: loss, settings: settings)
+        objective = try GradientProgram(plan.objective(plan.target(style)))
+        identity = try GradientProgram(plan.identity())
+        var source = SplitMix64(seed: settings.seed)
+        trainer = GraphTrainer(
+            parameters: settings.network.firstParameters(&source).map(\.value),
+            optimizer: .adam(beta1: 0.9, beta2: 0.999, eps: 1e-8),
+            learningRate: StyleTrainingSettings.learningRate
+        )
+    }
+
+    package var isFinished: Bool { iteration >= settings.iterations }
+
+    /// Changes the number of iterations, and with it the learning rates of those to come.
+    package mutating func limit(iterations: Int) { settings.iterations = iterations }
+
+    /// The network's parameters at this point, in its order.
+    package var parameters: [Tensor] { trainer.parameters }
+
+    private var stepCount: Int { settings.iterations * StyleTrainingSettings.stepsPerIteration }
+
+    /// The learning rate of a step: it rises, stays until half of the steps are done, and falls to a twentieth.
+    private func learningRate(_ step: Int) -> Double {
+        let share = Double(step) / Double(stepCount)
+        let rising = Swift.min(1, Double(step + 1) / Double(StyleTrainingSettings.risingSteps))
+        return StyleTrainingSettings.learningRate * rising * (share < 0.5 ? 1 : 0.05 + 0.95 * (1 - share) / 0.5)
+    }
+
+    /// Draws one crop after the other, and corrects the parameters after each.
+    ///
+    /// - Throws: `.update` when the loss is not a number; the operators' errors.
+    @discardableResult
+    package mutating func step() throws(ModelError) -> StyleReport {
+        var next = trainer
+        var sums = [0.0, 0, 0, 0]
+        var counted = 0
+        for turn in 0..<StyleTrainingSettings.stepsPerIteration {
+            let step = iteration * StyleTrainingSettings.stepsPerIteration + turn
+            next.learningRate = learningRate(step)
+            var source = SplitMix64(seed: settings.seed &+ UInt64(step + 1) &* 0x9E37_79B9_7F4A_7C15)
+            let crop = crop(&source)
+            let isBeginning = step < Swift.min(StyleTrainingSettings.identitySteps, stepCount / 10)
+            var inputs = [crop]
+            if !isBeginning, settings.isForVideo { inputs.append(noise(&source)) }
+            let outputs = try next.step(isBeginning ? identity : objective, inputs).map { $0.values[0] }
+            guard outputs[0].isFinite else {
+                throw ModelError(
+                    .update,
+                    "the loss of step \(step + 1) is not a number; train with a lower style strength or other pictures"
+                )
+            }
+            sums[0] += outputs[0]
+            guard !isBeginning else { continue }
+            counted += 1
+            for index in 1..<outputs.count { sums[index] += outputs[index] }
+        }
+        trainer = next
+        iteration += 1
+        var report = StyleReport(loss: sums[0] / Double(StyleTrainingSettings.stepsPerIteration))
+        if counted > 0 {
+            report.contentLoss = sums[1] / Double(counted)
+            report.styleLoss = sums[2] / Double(counted)
+            if settings.isForVideo { report.flicker = sums[3] / Double(counted) }
+        }
+        return report
+    }
+
+    private func crop(_ source: inout SplitMix64) -> Tensor {
+        func draw(_ count: Int) -> Int { Int(source.next().multipliedFullWidth(by: UInt64(count)).high) }
+        let picture = contents[draw(contents.count)]
+        let size = settings.cropSize
+        let x = draw(picture.width - size + 1)
+        let y = draw(picture.height - size + 1)
+        return picture.crop(x: x, y: y, width: size, height: size, isMirrored: draw(2) == 1)
+    }
+
+    /// Normally distributed noise (Box and Muller).
+    private func noise(_ source: inout SplitMix64) -> Tensor {
+        func unit() -> Float { (Float(source.next() >> 40) + 0.5) * 0x1p-24 }
+        let count = 3 * settings.cropSize * settings.cropSize
+        let values = (0..<count).map { _ in
+            settings.noiseLevel * (-2 * logf(unit())).squareRoot() * cosf(2 * .pi * unit())
+        }
+        return Tensor(values, shape: [1, 3, settings.cropSize, settings.cropSize])
+    }
+
+    // MARK: State
+
+    private static let mark = "MLSTYLE1"
+
+    /// The iteration, the parameters and the optimiser's state.
+    package var state: [UInt8] {
+        var writer = CheckpointWriter()
+        writer.append(Array(Self.mark.utf8))
+        writer.write(UInt64(iteration))
+        writer.write(trainer.state)
+        return writer.bytes
+    }
+
+    package mutating func restore(_ state: [UInt8]) throws(ModelError) {
+        var reader = CheckpointReader(state, "the state of a style transfer", remedy: "start the training again")
+        guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else {
+            throw ModelError(.malformed, "these bytes are not the state of a style transfer; start the training again")
+        }
+        let count: UInt64 = try reader.readInteger()
+        guard let count = Int(exactly: count), count < 1 << 40 else {
+            throw ModelError(
+                .malformed,
+                "the state of a style transfer has \(count) iterations; start the training again"
+            )
+        }
+        let bytes: [UInt8] = try reader.readArray()
+        guard reader.isAtEnd else {
+            throw ModelError(.malformed, "the state of a style transfer is too long; start the training again")
+        }
+        try trainer.restore(bytes)
+        iteration = count
+    }
+}
+
+/// A trained style network, ready to draw.
+package struct StyleDrawing: Sendable {
+    package let network: StyleNetwork
+    package let parameters: [Tensor]
+
+    package init(network: StyleNetwork, parameters: [Tensor]) {
+        self.network = network
+        self.parameters = parameters
+    }
+
+    /// Draws a picture, in its own size.
+    package func drawn(_ picture: StylePicture) throws(ModelError) -> StylePicture {
+        let program = try GraphProgram(network.prediction(width: picture.width, height: picture.height))
+        let result = StylePicture(try program.run([picture.tensor] + parameters)[0])
+        guard result.width != picture.width || result.height != picture.height else { return result }
+        return StylePicture(result.crop(x: 0, y: 0, width: picture.width, height: picture.height, isMirrored: false))
+    }
+}
