@@ -338,6 +338,14 @@ let sources: [[Target]] = [
             program("coremlc", ["CompilerCommands", arguments]),
             program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
             module("CoreMLPython", ["CoreVideo", "MLFiles", "CoreML"]),
+            module(
+                "CoreMLPythonTraining",
+                [
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "TabularData", "CoreML",
+                    "NaturalLanguage",
+                    "CreateML", "CoreMLPython",
+                ]
+            ),
             program("kernelbench", ["MLKernels"]),
             program("tabularbench", ["TabularData"]),
         ]
@@ -510,7 +518,7 @@ let checks: [[Target]] = [
                 ]
             ),
             tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
-            tests("TabularDataTests", ["TabularData", "TestSupport"]),
+            tests("TabularDataTests", ["CTabular", "TabularData", "TestSupport"]),
             tests("CoreMLTests", ["MLSpecification", "MLFiles", "CoreML", "TestSupport", protobuf]),
             tests(
                 "CoreMLExtrasTests",
@@ -624,6 +632,7 @@ let checks: [[Target]] = [
             )
         ]
     ),
+    room("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
@@ -687,7 +696,7 @@ let package = Package(
         .library(name: "CreateML", targets: ["CreateML"]),
         .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
         .library(name: "Combine", targets: ["Combine"]),
-        .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
+        .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython", "CoreMLPythonTraining"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),

@@ -9,23 +9,23 @@ import Foundation
 public typealias Failure = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
 /// A handle that owns `object` until `coreml_release` is called.
-func handle(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
+package func handle(_ object: AnyObject) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
 
 /// The object of a handle that was made from a `T`.
-func object<T: AnyObject>(_ handle: UnsafeMutableRawPointer, as type: T.Type = T.self) -> T {
+package func object<T: AnyObject>(_ handle: UnsafeMutableRawPointer, as type: T.Type = T.self) -> T {
     Unmanaged<AnyObject>.fromOpaque(handle).takeUnretainedValue() as! T
 }
 
 /// A copy of `string` that the caller of the C function owns.
-func text(_ string: String) -> UnsafeMutablePointer<CChar>? { strdup(string) }
+package func text(_ string: String) -> UnsafeMutablePointer<CChar>? { strdup(string) }
 
 /// `value` as JSON text that the caller of the C function owns.
-func json(_ value: some Encodable) throws -> UnsafeMutablePointer<CChar>? {
+package func json(_ value: some Encodable) throws -> UnsafeMutablePointer<CChar>? {
     text(String(decoding: try JSONEncoder().encode(value), as: UTF8.self))
 }
 
 /// Runs `body` and returns its result; an error's message goes to `failure`.
-func reporting<R>(_ failure: Failure, _ body: () throws -> R?) -> R? {
+package func reporting<R>(_ failure: Failure, _ body: () throws -> R?) -> R? {
     do {
         return try body()
     } catch {

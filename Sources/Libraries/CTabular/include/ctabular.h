@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "carrow.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -85,7 +85,7 @@ public struct MLDataTable {
     /// Sequences of numbers or of strings become arrays, dictionaries from strings or integers to numbers `[String:
     /// Double]` and `[Int: Double]`, multi-arrays `MLMultiArray`.
     /// - Throws: The table's error if it is invalid.
-    func dataFrame() throws -> DataFrame {
+    package func dataFrame() throws -> DataFrame {
         let names = try frame().columns.map(\.name)
         return DataFrame(columns: try names.map { name in try column(named: name).frameColumn(named: name) })
     }

@@ -3,7 +3,7 @@
 /// The element type decides the case: trivially copyable elements are `plain`, strings `text`, all others `boxed`.
 ///
 /// Mutating functions move the buffer out of `self` (`consume`) and put it back, so that a buffer that nobody else
-/// refers to is written in place.
+/// refers to is written in place. Borrowed memory is never written: the buffer is copied first.
 ///
 /// `@unchecked Sendable`: buffers are written by the holder of the sole reference only.
 @usableFromInline
@@ -83,7 +83,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
     mutating func append(_ element: Element?) {
         switch consume self {
         case .plain(var buffer):
-            if !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
+            if buffer.isBorrowed || !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
             buffer.append(element)
             self = .plain(buffer)
         case .text(var buffer):
@@ -100,7 +100,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
     mutating func replace(_ index: Int, with element: Element?) {
         switch consume self {
         case .plain(var buffer):
-            if !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
+            if buffer.isBorrowed || !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
             buffer.replace(index, with: element)
             self = .plain(buffer)
         case .text(var buffer):
@@ -116,7 +116,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
     mutating func remove(_ index: Int) {
         switch consume self {
         case .plain(var buffer):
-            if !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
+            if buffer.isBorrowed || !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
             buffer.remove(index)
             self = .plain(buffer)
         case .text(var buffer):
@@ -133,7 +133,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
     mutating func append(_ source: ColumnStorage, in range: Range<Int>) {
         switch consume self {
         case .plain(var buffer):
-            if !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
+            if buffer.isBorrowed || !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
             if case .plain(let other) = source { buffer.append(other, in: range) }
             self = .plain(buffer)
         case .text(var buffer):
@@ -178,7 +178,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
                 self = .plain(buffer)
                 return nil
             }
-            if !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
+            if buffer.isBorrowed || !isKnownUniquelyReferenced(&buffer) { buffer = buffer.copy() }
             defer { self = .plain(buffer) }
             var elements = UnsafeMutableBufferPointer(start: buffer.values, count: buffer.count)
             return try body(&elements)

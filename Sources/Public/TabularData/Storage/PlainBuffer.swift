@@ -13,6 +13,10 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     @usableFromInline var count: Int
     @usableFromInline var capacity: Int
     @usableFromInline var missing: Int
+    /// The owner of borrowed memory, which is read only and outlives the buffer; nil for memory of the buffer's own.
+    private let owner: AnyObject?
+    /// Whether the memory is borrowed, so that the buffer must be copied before it is written to.
+    @usableFromInline let isBorrowed: Bool
 
     @usableFromInline
     init(capacity: Int) {
@@ -21,6 +25,23 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         count = 0
         self.capacity = capacity
         missing = 0
+        owner = nil
+        isBorrowed = false
+    }
+
+    /// Creates a buffer over memory of another owner, without missing values.
+    /// - Parameters:
+    ///   - values: Aligned memory, which must not change while the owner lives.
+    ///   - count: The number of values.
+    ///   - owner: What keeps the memory alive.
+    init(borrowing values: UnsafePointer<Element>, count: Int, of owner: AnyObject) {
+        self.values = UnsafeMutablePointer(mutating: values)
+        validity = nil
+        self.count = count
+        capacity = count
+        missing = 0
+        self.owner = owner
+        isBorrowed = true
     }
 
     /// Creates a buffer of `count` values that are not initialised yet.
@@ -30,7 +51,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     }
 
     deinit {
-        BlockCache.release(values, capacity * MemoryLayout<Element>.stride)
+        if !isBorrowed { BlockCache.release(values, capacity * MemoryLayout<Element>.stride) }
         free(validity)
     }
 

@@ -48,6 +48,8 @@ final class TextArena: @unchecked Sendable {
     private(set) var bytes: UnsafeMutablePointer<UInt8>
     private(set) var count: Int
     private var capacity: Int
+    /// The owner of borrowed memory; nil for memory of the arena's own.
+    private let owner: AnyObject?
 
     init(capacity: Int) {
         guard let memory = malloc(Swift.max(capacity, 1)) else {
@@ -56,6 +58,15 @@ final class TextArena: @unchecked Sendable {
         bytes = memory.assumingMemoryBound(to: UInt8.self)
         count = 0
         self.capacity = capacity
+        owner = nil
+    }
+
+    /// Makes an arena of another owner's memory, which never changes and to which nothing is appended.
+    init(borrowing bytes: UnsafePointer<UInt8>, count: Int, of owner: AnyObject) {
+        self.bytes = UnsafeMutablePointer(mutating: bytes)
+        self.count = count
+        capacity = count
+        self.owner = owner
     }
 
     /// Takes ownership of memory allocated by `malloc`.
@@ -63,9 +74,10 @@ final class TextArena: @unchecked Sendable {
         self.bytes = bytes
         self.count = count
         capacity = count
+        owner = nil
     }
 
-    deinit { free(bytes) }
+    deinit { if owner == nil { free(bytes) } }
 
     /// Appends `length` bytes and returns their offset.
     func append(_ source: UnsafePointer<UInt8>, _ length: Int) -> Int {

@@ -3,6 +3,7 @@ import Foundation
 import MLFeatures
 import MLSeriesTraining
 package import MLSpecification
+package import TabularData
 
 /// The prediction of a classifier for a window of a sound or a recording.
 package struct WindowPrediction: Sendable {
@@ -67,6 +68,40 @@ package enum KeypointPredictions {
         }
         let poses = try KeypointTable.poses(at: file, windows.skeleton, "the model")
         return try windows.results(of: model, poses).map { WindowPrediction(range: $0.frames, results: $0.results) }
+    }
+
+    /// The predictions of a model of any origin for the sessions of a table: for overlapping windows, or pose by pose.
+    /// - Parameters:
+    ///   - model: A model that takes poses.
+    ///   - frame: A table with a row for each pose, in their order.
+    ///   - sessionColumn: The column of the sessions; a table without it is one.
+    ///   - featureColumn: The column of the key points.
+    /// - Returns: The sessions in the order of their first rows, with windows whose ranges count frames.
+    /// - Throws: `MLCreateError` for columns that are missing or hold no poses, and the errors of prediction.
+    package static func predictions(
+        of model: MLModel,
+        from frame: DataFrame,
+        sessionColumn: String,
+        featureColumn: String
+    ) throws -> [(session: String, windows: [WindowPrediction])] {
+        guard let windows = windows(of: model.engine.interface) else {
+            throw MLCreateError.type(reason: "the model takes no poses; one takes 'poses', [frames, 3, joints]")
+        }
+        let names =
+            frame.containsColumn(sessionColumn)
+            ? try frame.seriesTexts(sessionColumn, for: "the session")
+            : [String](repeating: "", count: frame.shape.rows)
+        let groups = RowGroups(names)
+        let values = try frame.seriesArrays(featureColumn)
+        return try zip(groups.names, groups.rows).map { name, rows in
+            let poses = try MLCreateError.translating {
+                try PoseSequence(rows.flatMap { values[$0] }, windows.skeleton, name: "session '\(name)'")
+            }
+            return (
+                name,
+                try windows.results(of: model, poses).map { WindowPrediction(range: $0.frames, results: $0.results) }
+            )
+        }
     }
 
     private static func windows(of interface: SpecModelDescription) -> ActionWindows? {

@@ -1,10 +1,10 @@
 import CoreML
 import Foundation
-import MLFeatures
+package import MLFeatures
 import MLModels
 import MLNumerics
-import MLSpecification
-import TabularData
+package import MLSpecification
+package import TabularData
 
 /// A trained tabular model with its metrics on the training and validation rows.
 package struct TrainedTable: Sendable {
@@ -63,7 +63,48 @@ package struct TrainedTable: Sendable {
         }
     }
 
-    var features: [String] { layout.features.map(\.name) }
+    /// Loads a model that a task wrote; it has no metrics.
+    /// - Parameter model: The specification of a model of `TabularPipeline`.
+    /// - Throws: `MLCreateError.type` for other models, and the errors of loading.
+    package init(loading model: SpecModel) throws {
+        let parts = try LoadedPipeline(model)
+        (layout, target, labels, choice) = (parts.layout, parts.target, parts.labels, nil)
+        task = try TaskModel(model, isLoaded: false)
+        engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
+        let failure = MLCreateError.generic(reason: "the model was loaded from a file, which holds no metrics")
+        (trainingMetrics, validationMetrics) = (.failure(failure), .failure(failure))
+        let features = layout.features.map { feature -> EncodedFeature in
+            switch feature.kind {
+            case .number: .numbers([])
+            case .categories(let list): .categories([], count: list.count)
+            case .keys, .integerKeys:
+                .sparse(EncodedFeature.Sparse(starts: [0], columns: [], values: [], width: feature.kind.width))
+            case .array: .dense([], width: feature.kind.width)
+            }
+        }
+        sample = (EncodedTable(rowCount: 0, features: features), .numbers([]))
+        samplesTraining = false
+    }
+
+    package var features: [String] { layout.features.map(\.name) }
+
+    /// The name of the column that the model predicts.
+    package var targetColumn: String { target }
+
+    /// The predicted target of every row.
+    package func predicted(from frame: DataFrame) throws -> AnyColumn { try predictions(from: frame) }
+
+    /// The performance of a classifier on rows with known targets.
+    package func classifierMetrics(on frame: DataFrame) -> MLClassifierMetrics { evaluation(on: frame).classifier }
+
+    /// The performance of a regressor on rows with known targets.
+    package func regressorMetrics(on frame: DataFrame) -> MLRegressorMetrics { evaluation(on: frame).regressor }
+
+    /// Writes the model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
+    package func write(to url: URL, metadata: MLModelMetadata?) throws { try task.write(to: url, metadata) }
+
+    /// The classes of a classifier, in the order of its probabilities; `nil` for a regressor.
+    package var classes: LabelList? { labels }
 
     // MARK: Importance
 
@@ -175,6 +216,33 @@ package struct TrainedTable: Sendable {
         }
     }
 
+    /// The probability of each class for every row.
+    /// - Parameter frame: Rows with the feature columns.
+    /// - Returns: The classes, and their probabilities row by row: [rows × classes].
+    /// - Throws: `MLCreateError` for columns that are missing or of another type, for a regressor, and for a model that
+    ///   was set.
+    package func probabilities(from frame: DataFrame) throws -> (labels: LabelList, values: [Double]) {
+        guard let labels else {
+            throw MLCreateError.type(reason: "a regressor of '\(target)' predicts numbers, which have no probabilities")
+        }
+        try task.checkNotReplaced("its probabilities are not known: ask the model itself")
+        let table = try layout.encode(frame)
+        guard table.rowCount > 0 else { return (labels, []) }
+        switch try Self.run(engine, table.batch(layout), target + "Probability") {
+        case .scores(let labels, let values): return (labels, values)
+        case .values(let rows):
+            var values: [Double] = []
+            values.reserveCapacity(rows.count * labels.count)
+            for row in rows {
+                guard case .dictionary(let dictionary) = row else { break }
+                values += (0..<labels.count).map { labels.value($0, in: dictionary) }
+            }
+            if values.count == rows.count * labels.count { return (labels, values) }
+        default: break
+        }
+        throw MLCreateError.generic(reason: "the model gives no probabilities of '\(target)'")
+    }
+
     func evaluation(on frame: DataFrame) -> TabularMetrics {
         do {
             let column = try frame.column(named: target, for: "target")
@@ -255,6 +323,17 @@ enum TabularMetrics: Sendable {
         case .classifier(let counts): MLClassifierMetrics(counts)
         case .failure(let error): MLClassifierMetrics(error)
         case .regressor: MLClassifierMetrics(MLCreateError.generic(reason: "these are metrics of a regressor"))
+        }
+    }
+}
+
+extension LabelList {
+    /// The value of a label in a dictionary; 0 if it has none.
+    fileprivate func value(_ index: Int, in dictionary: FeatureDictionary) -> Double {
+        switch (self, dictionary) {
+        case (.strings(let labels), .strings(let values)): values[labels[index]] ?? 0
+        case (.integers(let labels), .integers(let values)): values[labels[index]] ?? 0
+        default: 0
         }
     }
 }

@@ -45,6 +45,7 @@ enum ColumnContent: Sendable {
             }
             self = .numbers(whole ?? typed.map { $0 ?? .nan })
         case is Int.Type: self = .numbers(integers(Int.self))
+        case is Float.Type: self = .numbers(floats(Float.self))
         case let type as any BinaryInteger.Type: self = .numbers(integers(type))
         case let type as any BinaryFloatingPoint.Type: self = .numbers(floats(type))
         case is Bool.Type: self = .numbers(column.assumingType(Bool.self).map { $0.map { $0 ? 1 : 0 } ?? .nan })

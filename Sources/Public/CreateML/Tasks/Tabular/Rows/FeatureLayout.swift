@@ -94,6 +94,9 @@ struct FeatureLayout: Hashable, Sendable {
         try zip(features, contents).map { feature, content in
             switch (feature.kind, content) {
             case (.number, .numbers(let values)): return .numbers(values)
+            // A column without any value has no type of its own.
+            case (.number, .texts(let values)) where values.allSatisfy({ $0 == nil }):
+                return .numbers([Double](repeating: .nan, count: values.count))
             case (.categories(let list), .texts(let values)):
                 let places = Self.places(list)
                 return .categories(values.map { $0.flatMap { places[$0] } ?? -1 }, count: list.count)

@@ -1,0 +1,238 @@
+import CreateML
+import MLFeatures
+import MLFiles
+import MLNumerics
+import MLSpecification
+import Foundation
+import TabularData
+
+/// Training of tasks on tables.
+enum TabularTasks {
+    /// A task of one algorithm, with jobs and sessions.
+    static func train<Task: TabularJobTask>(
+        _: Task.Type,
+        _ request: TrainingRequest,
+        _ training: Training
+    ) throws -> TrainedModel {
+        let frame = try request.table()
+        let (target, features) = try columns(request)
+        let parameters: Task.ModelParameters = try parameters(request)
+        try request.options.finish()
+        let model = try training.result {
+            try Task.train(
+                trainingData: frame,
+                targetColumn: target,
+                featureColumns: features,
+                parameters: parameters,
+                sessionParameters: request.session
+            )
+        }
+        return trained(model, request.task)
+    }
+
+    /// A task without jobs.
+    static func train<Task: TabularTask>(
+        whole _: Task.Type,
+        _ request: TrainingRequest,
+        _ training: Training
+    ) throws -> TrainedModel {
+        guard request.session.sessionDirectory == nil else {
+            throw TrainingError("\(request.task) is trained in one go, without checkpoints; leave out session")
+        }
+        let frame = try request.table()
+        let (target, features) = try columns(request)
+        let parameters: Task.ModelParameters = try parameters(request)
+        try request.options.finish()
+        // The frame is read only.
+        nonisolated(unsafe) let rows = frame
+        let model = try training.finished({
+            try Task(trainingData: rows, targetColumn: target, featureColumns: features, parameters: parameters)
+        })
+        return trained(model, request.task)
+    }
+
+    /// The model of a session that was begun earlier, trained to its end.
+    static func resume<Task: TabularJobTask>(
+        _: Task.Type,
+        _ request: TrainingRequest,
+        _ training: Training
+    ) throws -> TrainedModel {
+        try request.options.finish()
+        let model = try training.result {
+            try Task.resume(try Task.restoreTrainingSession(sessionParameters: request.session))
+        }
+        return trained(model, request.task)
+    }
+
+    static func classifier(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
+        let frame = try request.table()
+        let (target, features) = try columns(request)
+        try request.options.finish()
+        let model = try training.result {
+            try MLClassifier.train(
+                trainingData: frame,
+                targetColumn: target,
+                featureColumns: features,
+                sessionParameters: request.session
+            )
+        }
+        var facts = ModelFacts(task: request.task, description: "\(model)")
+        facts.training = MetricsFacts(model.trainingMetrics)
+        facts.validation = MetricsFacts(model.validationMetrics)
+        facts.algorithm = model.algorithm.rawValue
+        complete(&facts, model.trained, model.targetColumn, model.featureColumns)
+        return TrainedModel(
+            facts: facts,
+            evaluate: { try MetricsFacts(evaluation($0, model.evaluation(on:))) },
+            predict: { try predictions($0, model.trained, model.predictions(from:)) },
+            write: { try model.write(to: $0, metadata: $1) }
+        )
+    }
+
+    static func regressor(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
+        let frame = try request.table()
+        let (target, features) = try columns(request)
+        try request.options.finish()
+        let model = try training.result {
+            try MLRegressor.train(
+                trainingData: frame,
+                targetColumn: target,
+                featureColumns: features,
+                sessionParameters: request.session
+            )
+        }
+        var facts = ModelFacts(task: request.task, description: "\(model)")
+        facts.training = MetricsFacts(model.trainingMetrics)
+        facts.validation = MetricsFacts(model.validationMetrics)
+        facts.algorithm = model.algorithm.rawValue
+        complete(&facts, model.trained, model.targetColumn, model.featureColumns)
+        return TrainedModel(
+            facts: facts,
+            evaluate: { try MetricsFacts(evaluation($0, model.evaluation(on:))) },
+            predict: { try predictions($0, model.trained, model.predictions(from:)) },
+            write: { try model.write(to: $0, metadata: $1) }
+        )
+    }
+
+    /// A model that a task on tables wrote to a file.
+    static func loaded(_ path: String) throws -> TrainedModel {
+        let file = try MLCreateError.translating { try ModelFile.open(path: path) }
+        let trained = try TrainedTable(loading: file.whole().specification)
+        var facts = ModelFacts(task: "", description: "a model from \(path)")
+        complete(&facts, trained, trained.targetColumn, trained.features)
+        return TrainedModel(
+            facts: facts,
+            evaluate: { input in
+                try evaluation(input) { frame in
+                    trained.classes == nil
+                        ? MetricsFacts(trained.regressorMetrics(on: frame))
+                        : MetricsFacts(trained.classifierMetrics(on: frame))
+                }
+            },
+            predict: { try predictions($0, trained, trained.predicted(from:)) },
+            write: { try trained.write(to: $0, metadata: $1) }
+        )
+    }
+
+    // MARK: Parts
+
+    private static func columns(_ request: TrainingRequest) throws -> (target: String, features: [String]?) {
+        guard let target = try request.options.text("target") else {
+            throw TrainingError("\(request.task) needs the name of the column to predict: pass target")
+        }
+        return (target, try request.options.texts("features"))
+    }
+
+    /// The parameters of an algorithm, with those of the request.
+    private static func parameters<Parameters: TabularParameters>(_ request: TrainingRequest) throws -> Parameters {
+        var settings = Parameters.standard
+        if let given = try request.options.options("parameters") {
+            for hyperparameter in Hyperparameter.all {
+                guard let standard = settings[hyperparameter] else { continue }
+                let value: HyperparameterValue? =
+                    switch standard {
+                    case .integer, .unset: try given.integer(hyperparameter.name).map { .integer($0) }
+                    case .number: try given.number(hyperparameter.name).map { .number($0) }
+                    case .flag: try given.flag(hyperparameter.name).map { .flag($0) }
+                    }
+                if let value { settings.set(hyperparameter, to: value) }
+            }
+            try given.finish()
+        }
+        let validation: MLTabularValidation = try request.validation(
+            none: .none,
+            split: { .split(strategy: $0) },
+            data: { frame, _ in .dataFrame(try frame.required("validation")) }
+        )
+        return Parameters(settings, validation)
+    }
+
+    private static func trained<Task: TabularTask>(_ model: Task, _ task: String) -> TrainedModel {
+        var facts = ModelFacts(task: task, description: "\(model)")
+        let settings = model.modelParameters.settings
+        facts.parameters = Hyperparameter.all.reduce(into: [:]) { values, hyperparameter in
+            values[hyperparameter.name] = settings[hyperparameter].map(ParameterValue.init)
+        }
+        complete(&facts, model.trained, model.targetColumn, model.featureColumns)
+        let evaluate: (DataFrame) -> MetricsFacts
+        if let model = model as? any TabularClassifier {
+            facts.training = MetricsFacts(model.trainingMetrics)
+            facts.validation = MetricsFacts(model.validationMetrics)
+            evaluate = { MetricsFacts(model.evaluation(on: $0)) }
+        } else if let model = model as? any TabularRegressor {
+            facts.training = MetricsFacts(model.trainingMetrics)
+            facts.validation = MetricsFacts(model.validationMetrics)
+            evaluate = { MetricsFacts(model.evaluation(on: $0)) }
+        } else {
+            preconditionFailure("a tabular task is a classifier or a regressor")
+        }
+        return TrainedModel(
+            facts: facts,
+            evaluate: { try evaluation($0, evaluate) },
+            predict: { try predictions($0, model.trained, model.predictions(from:)) },
+            write: { try model.write(to: $0, metadata: $1) }
+        )
+    }
+
+    private static func complete(
+        _ facts: inout ModelFacts,
+        _ trained: TrainedTable,
+        _ target: String,
+        _ features: [String]
+    ) {
+        facts.features = features
+        facts.target = target
+        facts.labels = trained.classes.map(MetricsFacts.Label.all)
+        guard let choice = trained.choice else { return }
+        facts.trials = choice.trials.map { trial in
+            ModelFacts.Trial(
+                algorithm: trial.algorithm.rawValue,
+                score: trial.score,
+                parameters: Dictionary(uniqueKeysWithValues: trial.parameters.map { ($0.name, $0.value) }),
+                isChosen: trial.isChosen
+            )
+        }
+    }
+
+    private static func evaluation<Metrics>(
+        _ input: TrainedModel.Input,
+        _ body: (DataFrame) -> Metrics
+    ) throws -> Metrics {
+        try input.options.finish()
+        return body(try input.frame.required("evaluation"))
+    }
+
+    /// The predicted column, or with the option `probabilities` a column for each class.
+    private static func predictions(
+        _ input: TrainedModel.Input,
+        _ trained: TrainedTable,
+        _ labels: (DataFrame) throws -> AnyColumn
+    ) throws -> DataFrame {
+        let frame = try input.frame.required("prediction")
+        let wantsProbabilities = try input.options.flag("probabilities") ?? false
+        try input.options.finish()
+        guard wantsProbabilities else { return DataFrame(try labels(frame)) }
+        let (classes, values) = try trained.probabilities(from: frame)
+        return DataFrame(labels: (0..<classes.count).map(classes.text), probabilities: values)
+    }
+}

@@ -1,0 +1,109 @@
+import CreateML
+import Foundation
+import TabularData
+
+/// The tasks of Create ML by their names without the prefix.
+enum Tasks {
+    typealias Trainer = @Sendable (TrainingRequest, Training) throws -> TrainedModel
+
+    /// How a task is trained, and how a session of it is resumed without its data.
+    struct Entry: Sendable {
+        let train: Trainer
+        let resume: Trainer?
+    }
+
+    private static func tabular<Task: TabularJobTask>(_: Task.Type) -> Entry {
+        Entry(
+            train: { try TabularTasks.train(Task.self, $0, $1) },
+            resume: { try TabularTasks.resume(Task.self, $0, $1) }
+        )
+    }
+
+    static let all: [String: Entry] = [
+        "BoostedTreeClassifier": tabular(MLBoostedTreeClassifier.self),
+        "BoostedTreeRegressor": tabular(MLBoostedTreeRegressor.self),
+        "RandomForestClassifier": tabular(MLRandomForestClassifier.self),
+        "RandomForestRegressor": tabular(MLRandomForestRegressor.self),
+        "DecisionTreeClassifier": tabular(MLDecisionTreeClassifier.self),
+        "DecisionTreeRegressor": tabular(MLDecisionTreeRegressor.self),
+        "LinearRegressor": tabular(MLLinearRegressor.self),
+        "LogisticRegressionClassifier": tabular(MLLogisticRegressionClassifier.self),
+        "SupportVectorClassifier": Entry(
+            train: { try TabularTasks.train(whole: MLSupportVectorClassifier.self, $0, $1) },
+            resume: nil
+        ),
+        "Classifier": Entry(train: { try TabularTasks.classifier($0, $1) }, resume: nil),
+        "Regressor": Entry(train: { try TabularTasks.regressor($0, $1) }, resume: nil),
+        "TextClassifier": Entry(train: { try TextTasks.classifier($0, $1) }, resume: nil),
+        "WordTagger": Entry(train: { try TextTasks.tagger($0, $1) }, resume: nil),
+        "WordEmbedding": Entry(train: { try TextTasks.embedding($0, $1) }, resume: nil),
+        "Gazetteer": Entry(train: { try TextTasks.gazetteer($0, $1) }, resume: nil),
+        "Recommender": Entry(train: { try Recommendations.train($0, $1) }, resume: nil),
+        "ActivityClassifier": Entry(
+            train: { try SeriesTasks.activity($0, $1) },
+            resume: { try SeriesTasks.resumeActivity($0, $1) }
+        ),
+        "SoundClassifier": Entry(
+            train: { try SeriesTasks.sound($0, $1) },
+            resume: { try SeriesTasks.resumeSound($0, $1) }
+        ),
+        "HandPoseClassifier": Entry(
+            train: { try KeypointTasks.handPose($0, $1) },
+            resume: { try KeypointTasks.resumeHandPose($0, $1) }
+        ),
+        "HandActionClassifier": Entry(
+            train: { try KeypointTasks.handAction($0, $1) },
+            resume: { try KeypointTasks.resumeHandAction($0, $1) }
+        ),
+        "ActionClassifier": Entry(
+            train: { try KeypointTasks.action($0, $1) },
+            resume: { try KeypointTasks.resumeAction($0, $1) }
+        ),
+    ]
+
+    /// Starts a task.
+    static func training(
+        of task: String,
+        _ json: String,
+        data: DataFrame?,
+        validation: DataFrame?
+    ) throws -> Training {
+        guard let entry = all[task] else {
+            throw TrainingError("there is no task '\(task)'; there are \(all.keys.sorted().joined(separator: ", "))")
+        }
+        let options = try Options(json: json, of: task)
+        let session = try session(options)
+        let trainer: Trainer
+        if try options.flag("resume") ?? false {
+            guard let resume = entry.resume else {
+                throw TrainingError(
+                    "a session of \(task) is not resumed without its data; train again with the same data and session"
+                )
+            }
+            trainer = resume
+        } else {
+            trainer = entry.train
+        }
+        let request = TrainingRequest(
+            task: task,
+            frame: data,
+            validationFrame: validation,
+            options: options,
+            session: session
+        )
+        // Used by the training alone from here on; its tables are read only.
+        nonisolated(unsafe) let given = request
+        return Training { try trainer(given, $0) }
+    }
+
+    private static func session(_ options: Options) throws -> MLTrainingSessionParameters {
+        let parameters = try options.options("parameters")
+        let iterations = try parameters?.integer("maxIterations") ?? parameters?.integer("maximumIterations")
+        return MLTrainingSessionParameters(
+            sessionDirectory: try options.text("session").map { URL(fileURLWithPath: $0, isDirectory: true) },
+            reportInterval: 1,
+            checkpointInterval: try options.integer("checkpointInterval") ?? 10,
+            iterations: max(1000, iterations ?? 0)
+        )
+    }
+}
