@@ -320,7 +320,13 @@ let sources: [[Target]] = [
             ),
             program("coremlc", ["CompilerCommands", arguments]),
             program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
-            module("CoreMLPython", ["CoreVideo", "MLFiles", "CoreML"]),
+            module(
+                "CoreMLPython",
+                [
+                    "MLNumerics", "MLKernels", "CoreVideo", "MLFiles", "MLFeatureFiles", "MLRuntime", "MLModels",
+                    "MLEngine", "CoreML",
+                ]
+            ),
             program("kernelbench", ["MLKernels"]),
             program("tabularbench", ["TabularData"]),
         ]
