@@ -337,13 +337,18 @@ let sources: [[Target]] = [
             ),
             program("coremlc", ["CompilerCommands", arguments]),
             program("coremlc-encrypting", ["CompilerCommands", "EncryptedCommands", arguments]),
-            module("CoreMLPython", ["CoreVideo", "MLFiles", "CoreML"]),
+            module(
+                "CoreMLPython",
+                [
+                    "MLNumerics", "MLKernels", "CoreVideo", "MLFiles", "MLFeatureFiles", "MLRuntime", "MLModels",
+                    "MLEngine", "CoreML",
+                ]
+            ),
             module(
                 "CoreMLPythonTraining",
                 [
                     "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "TabularData", "CoreML",
-                    "NaturalLanguage",
-                    "CreateML", "CoreMLPython",
+                    "NaturalLanguage", "CreateML", "CoreMLPython",
                 ]
             ),
             program("kernelbench", ["MLKernels"]),

@@ -11,6 +11,24 @@ enum BorderError: LocalizedError {
     case feature(String)
     case stateName(String, [String])
     case stateShape(String, [NSNumber], [NSNumber])
+    case slot(String, Int)
+    case exampleWithoutValue(String, Int)
+    case emptyPicture(String, Int, Int)
+    case rank(String, Int)
+    case backing(String, [Int], [Int])
+    case notWritable
+    case trainingInput(String, [String])
+    case parameterName(String)
+
+    /// The code of `MLModelError` that comes nearest.
+    var code: Int {
+        switch self {
+        case .memory: 0
+        case .notWritable: 6
+        case .parameterName: 7
+        default: 1
+        }
+    }
 
     var errorDescription: String? {
         switch self {
@@ -24,6 +42,20 @@ enum BorderError: LocalizedError {
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
         case .stateName(let name, let names): "the model has no state '\(name)'; its states are \(names)"
         case .stateShape(let name, let wanted, let given): "state '\(name)' has shape \(wanted), the array \(given)"
+        case .slot(let name, let kind): "the value of '\(name)' came as \(kind), which is no kind of value for it"
+        case .exampleWithoutValue(let name, let index):
+            "example \(index) of the batch has no value for '\(name)'; give one to all examples or to none"
+        case .emptyPicture(let name, let width, let height):
+            "the picture given for '\(name)' has \(width) × \(height) pixels"
+        case .rank(let name, let rank): "output '\(name)' has \(rank) axes; at most \(Slot.maximumRank) are passed on"
+        case .backing(let name, let given, let actual):
+            "the array given for output '\(name)' has the shape \(given), the output has \(actual)"
+        case .notWritable: "only a model that an update made can be saved; copy the file of this one"
+        case .trainingInput(let name, let names):
+            "'\(name)' is no training input of the model; its training inputs are \(names)"
+        case .parameterName(let name):
+            "'\(name)' is no parameter; they are learningRate, momentum, miniBatchSize, beta1, beta2, eps, epochs, "
+                + "shuffle, seed, numberOfNeighbors, linkedModelFileName and linkedModelSearchPath"
         }
     }
 }

@@ -1,0 +1,109 @@
+"""What a model takes and gives, as its file states it."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Optional
+
+import numpy as np
+
+DATA_TYPES: dict[int, np.dtype[Any]] = {
+    0x10040: np.dtype(np.float64), 0x10020: np.dtype(np.float32), 0x10010: np.dtype(np.float16),
+    0x20020: np.dtype(np.int32), 0x20008: np.dtype(np.int8),
+}
+"""NumPy's types by the raw values of `MLMultiArrayDataType`."""
+
+CODES = {dtype: code for code, dtype in DATA_TYPES.items()}
+
+
+@dataclasses.dataclass(frozen=True)
+class Feature:
+    """An input, output or state of a model.
+
+    What does not apply to the type is `None`.
+    """
+
+    name: str
+    type: str
+    """Core ML's name of the type: Int64, Double, String, Image, MultiArray, Dictionary, Sequence or State."""
+    optional: bool
+    """Whether a prediction may leave it out."""
+    description: str
+    """What the model's author says about it."""
+    shape: Optional[tuple[int, ...]] = None
+    """The extents of an array, outermost axis first; the default ones where they are flexible, empty where none are
+    stated."""
+    dtype: Optional[np.dtype[Any]] = None
+    """The type of an array's elements."""
+    shapes: Optional[tuple[tuple[int, ...], ...]] = None
+    """The shapes that an array may have, where the model lists them."""
+    ranges: Optional[tuple[tuple[int, Optional[int]], ...]] = None
+    """The smallest and the largest extent of each axis, where the model gives ranges; `None` for no largest."""
+    size: Optional[tuple[int, int]] = None
+    """Width and height of a picture, as Pillow has them; zeros where the model states none."""
+    sizes: Optional[tuple[tuple[int, int], ...]] = None
+    """The sizes that a picture may have, where the model lists them."""
+    mode: Optional[str] = None
+    """Pillow's mode of a picture: RGB, L, or F (half precision)."""
+    key_type: Optional[str] = None
+    """The type of a dictionary's keys or of a sequence's elements: String or Int64."""
+    text: str = ""
+    """The type with its constraints in words."""
+
+    def __str__(self) -> str:
+        return f"{self.name} : {self.text}"
+
+
+def feature(entry: dict[str, Any]) -> Feature:
+    """The feature that the library describes."""
+    shape, shapes, ranges, sizes = (entry.get(name) for name in ("shape", "shapes", "ranges", "sizes"))
+    return Feature(
+        name=entry["name"], type=entry["type"], optional=entry["isOptional"], description=entry["summary"],
+        shape=None if shape is None else tuple(shape), dtype=DATA_TYPES.get(entry.get("dataType", 0)),
+        shapes=None if shapes is None else tuple(tuple(each) for each in shapes),
+        ranges=None if ranges is None else tuple((low, high) for low, high in ranges),
+        size=(entry["width"], entry["height"]) if "width" in entry else None,
+        sizes=None if sizes is None else tuple((width, height) for width, height in sizes),
+        mode=entry.get("color"), key_type=entry.get("keys"), text=entry["text"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """A parameter of an update, with its default and the values that the model allows."""
+
+    name: str
+    default: float
+    minimum: Optional[float] = None
+    maximum: Optional[float] = None
+    choices: Optional[tuple[float, ...]] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Metadata:
+    """What a model's author says about the model; empty where the author says nothing."""
+
+    description: str
+    version: str
+    author: str
+    license: str
+    user_defined: dict[str, str]
+
+
+class Interface:
+    """All that a model's file states about its use."""
+
+    def __init__(self, text: dict[str, Any]):
+        def by_name(key: str) -> dict[str, Feature]:
+            return {entry["name"]: feature(entry) for entry in text[key]}
+        self.inputs, self.outputs, self.states = by_name("inputs"), by_name("outputs"), by_name("states")
+        self.training_inputs = by_name("trainingInputs")
+        self.metadata = Metadata(user_defined=text["userDefined"], **text["metadata"])
+        self.class_labels: Optional[list[Any]] = text.get("stringLabels") or text.get("integerLabels")
+        self.predicted_feature: Optional[str] = text.get("predictedFeature")
+        self.predicted_probabilities: Optional[str] = text.get("predictedProbabilities")
+        self.is_updatable: bool = text["isUpdatable"]
+        self.prefers_batches: bool = text["prefersBatches"]
+        self.parameters = {
+            entry["name"]: Parameter(
+                entry["name"], entry["value"], entry.get("minimum"), entry.get("maximum"),
+                tuple(entry["choices"]) if entry.get("choices") else None)
+            for entry in text["parameters"]}
