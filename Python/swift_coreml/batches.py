@@ -147,6 +147,8 @@ class Batch:
             for index, value in enumerate(_listed(column) if feature.type != "Image" else column):
                 try:
                     value = value.as_py() if hasattr(value, "as_py") else value
+                    if value is None and not feature.optional:
+                        raise FeatureError(f"'{feature.name}' has no value, but takes {feature.text}")
                     slots.set_value(rows, index, feature, value, self._keep)
                 except FeatureError as failure:
                     raise _named(feature, index, failure) from None
