@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import StructField, StructType
 
+from .errors import CoreMLError
 from .model import Model
 from .shipping import Package, opened
 from .tables import Inputs, TablePredictor
@@ -31,6 +32,10 @@ def predict(
     `error`, and the job goes on.  `threads` is the number of processors for each task, as `spark.task.cpus`.  Rows go
     through the model in batches of `spark.sql.execution.arrow.maxRecordsPerBatch`.
     """
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        raise CoreMLError(
+            "a frame of Spark Connect has no way to send the model's files; use a session that is not remote, or load the "
+            "model in a function of your own for mapInArrow")
     package = Package.of(model)
     predictor = TablePredictor(package.model(), inputs, prefix, error)
     predictor.check(frame.columns)
