@@ -64,6 +64,10 @@ def columns_of(batch: Any) -> Optional[Mapping[str, Any]]:
 
 
 def _count(columns: Mapping[str, Any]) -> int:
+    for name, column in columns.items():
+        if isinstance(column, (str, bytes)) or not hasattr(column, "__len__"):
+            raise FeatureError(
+                f"the column '{name}' is a {type(column).__name__}; pass an array or a list with a value for each example")
     counts = {name: len(column) for name, column in columns.items()}
     if len(set(counts.values())) > 1:
         raise FeatureError(f"the columns of a batch have different numbers of examples: {counts}")
@@ -147,6 +151,8 @@ class Batch:
             for index, value in enumerate(_listed(column) if feature.type != "Image" else column):
                 try:
                     value = value.as_py() if hasattr(value, "as_py") else value
+                    if value is None and not feature.optional:
+                        raise FeatureError(f"'{feature.name}' has no value, but takes {feature.text}")
                     slots.set_value(rows, index, feature, value, self._keep)
                 except FeatureError as failure:
                     raise _named(feature, index, failure) from None

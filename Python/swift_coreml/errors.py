@@ -1,12 +1,21 @@
 """What goes wrong with models, as exceptions: each message names the culprit and says what to do."""
 from __future__ import annotations
 
+import re
+from typing import Optional
+
 
 class CoreMLError(RuntimeError):
     """A model cannot be loaded, used or updated; the base of all errors of this package."""
 
     code = 0
     """The code of Core ML's `MLModelError`."""
+
+    @property
+    def example(self) -> Optional[int]:
+        """The number of the example of a batch that it is about, from 0; `None` where the message names none."""
+        found = re.match(r"Example (\d+) of the batch: ", str(self))
+        return int(found.group(1)) if found else None
 
 
 class FeatureError(CoreMLError, ValueError):

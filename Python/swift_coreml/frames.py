@@ -71,6 +71,10 @@ class Frame:
         self, features: Mapping[str, Any], state: Optional[int] = None, backings: Optional[Mapping[str, Any]] = None,
         cancellation: Optional[int] = None,
     ) -> dict[str, Any]:
+        if type(features) is not dict and not isinstance(features, Mapping):
+            raise FeatureError(
+                f"predict takes a dict of features by name, not a {type(features).__name__}; the model's inputs are "
+                f"{[entry.name for entry in self._ins]}")
         words, keep, found = self._inputs.integers, list[Any](), 0
         for entry in self._ins:
             try:

@@ -200,14 +200,24 @@ class Model:
         the output's type and shape, row-major, the model writes to them directly.  Raises `FeatureError` for a value
         that does not fit.
         """
+        handle = self._state(state)
         try:
             frame = self._frames.pop()
         except IndexError:
             frame = Frame(self._model, self._interface)
         try:
-            return frame.predict(features, None if state is None else state._handle.address, outputs, None)
+            return frame.predict(features, handle, outputs, None)
         finally:
             self._frames.append(frame)
+
+    @staticmethod
+    def _state(state: Optional[State]) -> Optional[int]:
+        if state is None:
+            return None
+        if not isinstance(state, State):
+            raise FeatureError(f"the state is a {type(state).__name__}; pass one that make_state() made")
+        address: int = state._handle.address
+        return address
 
     __call__ = predict
 
@@ -224,9 +234,11 @@ class Model:
         >>> asyncio.run(model.predict_async({"image": "held-out/3-1.png"}))["digit"]
         '3'
         """
+        handle = self._state(state)
+
         def work(cancellation: int) -> dict[str, Any]:
             frame = Frame(self._model, self._interface)
-            return frame.predict(features, None if state is None else state._handle.address, outputs, cancellation)
+            return frame.predict(features, handle, outputs, cancellation)
         answer: dict[str, Any] = await self._in_background(work)
         return answer
 

@@ -103,7 +103,7 @@ def as_array(feature: Feature, value: Any) -> "np.ndarray[Any, Any]":
     listed = not hasattr(value, "shape") and not hasattr(value, "__array__")
     try:
         array = np.asarray(value, feature.dtype if listed else None)
-    except (TypeError, ValueError, OverflowError) as failure:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as failure:
         raise FeatureError(
             f"'{feature.name}' takes {feature.text}, but what was given makes no array: {failure}") from None
     if array.ndim == 0:

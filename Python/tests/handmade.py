@@ -20,11 +20,13 @@ def _varint(value):
 
 
 def message(fields):
-    """The bytes of a message: integers are varints, floats doubles, lists messages, `packed` values as they are."""
+    """The bytes of a message: integers are varints, floats doubles, NumPy's float32 floats, lists messages, bytes as they are."""
     out = bytearray()
     for number, value in fields:
         if isinstance(value, (bool, int)):
             out += _varint(number << 3) + _varint(int(value))
+        elif type(value).__name__ == "float32":
+            out += _varint(number << 3 | 5) + struct.pack("<f", value)
         elif isinstance(value, float):
             out += _varint(number << 3 | 1) + struct.pack("<d", value)
         else:

@@ -134,6 +134,22 @@ def test_wrong_values_are_named(line, everything):
         assert name in str(caught.value)
 
 
+def test_what_is_no_dictionary_and_no_state(line):
+    class Graph:
+        shape = (4,)
+
+        def __array__(self, *_, **__):
+            raise RuntimeError("call detach() first")
+    for arguments, words in [
+        (([1, 2, 3, 4],), "dict.*list.*x"), (("x",), "dict.*str"), ((None,), "NoneType"), (({"x": Graph()},), "detach")]:
+        with pytest.raises(FeatureError, match=words):
+            line.predict(*arguments)
+    with pytest.raises(FeatureError, match="make_state"):
+        line.predict({"x": [1, 2, 3, 4]}, state=3)
+    assert not line.states and not line.make_state()
+    assert np.allclose(line.predict({"x": [1, 2, 3, 4]}, state=line.make_state())["y"], expected([1, 2, 3, 4]))
+
+
 def test_models_that_cannot_be_loaded(tmp_path):
     with pytest.raises(swift_coreml.ModelFileError, match="nothing.mlmodel"):
         Model(tmp_path / "nothing.mlmodel")
@@ -250,7 +266,7 @@ def test_wrong_batches_are_named(tmp_path, line, everything):
     for model, batch, words in [
         (line, [{"x": np.zeros(4)}, {"x": np.zeros(5)}], "(?i)example 1.*"), (line, [{"x": np.zeros(4)}, {}], "(?i)example 1"),
         (line, [{"x": np.zeros(4)}, 3], "Example 1.*int"), (line, [{"z": 1}], "Example 0.*'z'"), (line, 3, "int"),
-        (line, "text", "str"), (line, {"x": np.zeros((2, 5), np.float32)}, "x"), (trees, {"a": [1.0], "b": [1.0, 2.0]}, "'a': 1"),
+        (line, "text", "str"), (line, {"x": 3}, "'x'.*int"), (trees, {"a": "text", "b": "text"}, "'a'.*str"), (line, {"x": np.zeros((2, 5), np.float32)}, "x"), (trees, {"a": [1.0], "b": [1.0, 2.0]}, "'a': 1"),
         (trees, {"a": [1.0]}, "b"), (trees, {"a": [1.0], "b": ["x"]}, "'b'"), (trees, {"a": [1.0], "b": [[1, 2]]}, "'b'"),
         (trees, {"a": [1.0], "c": [1.0]}, "'c'"), (everything, {"integer": [1, 2.5]}, "Example 1.*2.5"),
         (everything, {"integer": [1, None]}, "Example 1"), (everything, {"text": ["a", None]}, "Example 1.*text"),
