@@ -587,6 +587,7 @@ let checks: [[Target]] = [
         "Tests/Programs",
         [
             program("FlowerGarden", ["MLNumerics", "MLDrawing", "CoreML", "CoreMLExtras"]),
+            tests("CoreMLPythonTrainingTests", ["TabularData", "CoreMLPython", "CoreMLPythonTraining"]),
             tests(
                 "CommandLineTests",
                 [
