@@ -613,6 +613,7 @@ let checks: [[Target]] = [
         "Tests/Programs",
         [
             program("FlowerGarden", ["MLNumerics", "MLDrawing", "CoreML", "CoreMLExtras"]),
+            tests("CoreMLPythonTrainingTests", ["TabularData", "CoreMLPython", "CoreMLPythonTraining"]),
             tests(
                 "CommandLineTests",
                 [
