@@ -1,7 +1,9 @@
 """Compares coreml-serve with ONNX Runtime behind FastAPI: `run` calls it, `run --help` lists the options.
 
 Both servers are up all the time; wrk, the one load generator, asks them turn by turn with the same number of connections, each
-of which sends its next request when the last is answered.  Figures are medians over the turns.
+of which sends its next request when the last is answered.  Figures are medians over the turns; ratios are ours ÷ theirs, the
+medians over neighbouring turns.
+CPU is the processor time of the server for each request, on which other processes weigh less.
 """
 import argparse
 import json
@@ -74,6 +76,12 @@ def measure(request, folder, connections, seconds):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1)), float(found.group(1)) * units[found.group(2)]
 
 
+def processor_time(process):
+    """The seconds of processor time that a process has used."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def await_server(port):
     for _ in range(600):
         try:
@@ -108,8 +116,9 @@ def main():
     try:
         for port in PORTS.values():
             await_server(port)
-        print(f"| network | form | coreml-serve req/s | p99 ms | FastAPI + ONNX Runtime req/s | p99 ms | ratio | p99 ratio |")
-        print("|---|---|---:|---:|---:|---:|---:|---:|", flush=True)
+        print("| network | form | coreml-serve req/s | p99 ms | CPU ms | FastAPI + ONNX Runtime req/s | p99 ms | CPU ms | "
+              "ratio | p99 ratio | CPU ratio |")
+        print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|", flush=True)
         for name in names:
             with np.load(folder / name / "reference.npz") as file:
                 reference = {key: file[key] for key in file}
@@ -125,13 +134,17 @@ def main():
                     measure(everything[side, form], folder, options.connections, 1)
                 for _ in range(options.rounds):
                     for side in figures:
-                        figures[side].append(measure(everything[side, form], folder, options.connections, options.seconds))
-                rate = {side: statistics.median(value[0] for value in values) for side, values in figures.items()}
-                late = {side: statistics.median(value[1] for value in values) for side, values in figures.items()}
-                ratios = [a[0] / b[0] for a, b in zip(figures["coreml"], figures["fastapi"])]
-                print(f"| {name} | {form} | {rate['coreml']:.1f} | {late['coreml']:.0f} | {rate['fastapi']:.1f} | "
-                      f"{late['fastapi']:.0f} | {statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f}) | "
-                      f"{late['coreml'] / late['fastapi']:.2f} |", flush=True)
+                        process = servers[list(PORTS).index(side)]
+                        before = processor_time(process)
+                        rate, late = measure(everything[side, form], folder, options.connections, options.seconds)
+                        used = (processor_time(process) - before) / (rate * options.seconds) * 1e3
+                        figures[side].append((rate, late, used))
+                middle = {side: [statistics.median(column) for column in zip(*values)] for side, values in figures.items()}
+                ratios = [[ours / theirs for ours, theirs in zip(*turns)] for turns in zip(*figures.values())]
+                cells = [f"{rate:.1f} | {late:.0f} | {used:.1f}" for rate, late, used in middle.values()]
+                rates, late, used = zip(*ratios)
+                print(f"| {name} | {form} | {cells[0]} | {cells[1]} | {statistics.median(rates):.2f} ({min(rates):.2f}–"
+                      f"{max(rates):.2f}) | {statistics.median(late):.2f} | {statistics.median(used):.2f} |", flush=True)
     finally:
         for server in servers:
             server.terminate()

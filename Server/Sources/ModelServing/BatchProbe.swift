@@ -4,12 +4,36 @@ import CoreMLExtras
 /// Finds out how a model's examples may be predicted together.
 enum BatchProbe {
     /// The form for a model, and the most rows of a stack.
-    static func form(of model: MLModel) -> (form: BatchForm, mostRows: Int) {
+    static func form(of model: MLModel, _ options: BatchOptions) -> (form: BatchForm, mostRows: Int) {
+        guard options.mostExamples > 1 else { return (.single, .max) }
         if model.prefersBatches { return (.together, .max) }
-        guard let rows = leadingExtents(model.modelDescription), rows > 1, isIndependent(model) else {
-            return (.single, .max)
-        }
+        guard let rows = leadingExtents(model.modelDescription), rows > 1, isIndependent(model),
+            !options.stacksWhenFaster || isFaster(model, rows: min(rows, options.mostExamples))
+        else { return (.single, .max) }
         return (.stacked, rows)
+    }
+
+    /// The part of the time of single predictions that stacked ones may take.
+    private static let worthwhile = 0.9
+    private static let rounds = 3
+
+    /// Whether a stack takes less time than its examples one by one: the least of some turns counts, on which other
+    /// processes weigh least.
+    private static func isFaster(_ model: MLModel, rows: Int) -> Bool {
+        let predictor = Predictor(model: model, form: .stacked)
+        let count = min(rows, 8)
+        guard let examples = try? (0..<count).map({ try sample(model.modelDescription, seed: UInt64($0)) }) else {
+            return false
+        }
+        var (single, stacked) = (Duration.seconds(3600), Duration.seconds(3600))
+        let clock = ContinuousClock()
+        // The first turn prepares the shapes.
+        for round in 0...rounds {
+            let alone = clock.measure { for example in examples { _ = try? predictor.single(example) } }
+            let together = clock.measure { _ = try? predictor.stacked(examples) }
+            if round > 0 { (single, stacked) = (min(single, alone), min(stacked, together)) }
+        }
+        return stacked < single * worthwhile
     }
 
     /// The largest extent of the first axis that all inputs allow; `nil` unless inputs and outputs are arrays, and the

@@ -39,7 +39,7 @@ package final class LoadedModel: Sendable {
         self.counts = counts
         let model = try MLModel(contentsOf: URL(fileURLWithPath: path))
         interface = ModelInterface(model.modelDescription)
-        let (form, rows) = options.mostExamples > 1 ? BatchProbe.form(of: model) : (.single, .max)
+        let (form, rows) = BatchProbe.form(of: model, options)
         queue = PredictionQueue(Predictor(model: model, form: form), mostRows: rows, options: options)
     }
 

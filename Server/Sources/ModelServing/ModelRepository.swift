@@ -232,7 +232,10 @@ package final class ModelRepository: Sendable {
                 state.failed[location] = nil
             }
             metrics.loaded(true)
-            logger.notice("Loaded \(location.name) version \(location.version) in \(time.milliseconds) ms.")
+            let form = model.queue.predictor.form
+            logger.notice(
+                "Loaded \(location.name) version \(location.version) in \(time.milliseconds) ms; batches: \(form)."
+            )
             return nil
         case .failure(let error):
             let problem = (error as? ServingError)?.description ?? error.localizedDescription

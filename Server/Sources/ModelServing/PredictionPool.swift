@@ -7,6 +7,8 @@ package struct BatchOptions: Sendable {
     package var mostExamples = 8
     /// The longest time that an example waits for others; those that wait anyway are gathered with 0, too.
     package var delay = Duration.zero
+    /// Whether examples are stacked only where that was faster when the model was loaded; otherwise wherever possible.
+    package var stacksWhenFaster = true
     /// The most requests that wait for a model; others are refused.
     package var mostWaiting = 256
 

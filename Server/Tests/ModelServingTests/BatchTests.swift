@@ -15,6 +15,7 @@ import Testing
     private func options(_ mostExamples: Int, _ delay: Duration, waiting: Int = 256) -> BatchOptions {
         var options = BatchOptions()
         (options.mostExamples, options.delay, options.mostWaiting) = (mostExamples, delay, waiting)
+        options.stacksWhenFaster = false
         return options
     }
 

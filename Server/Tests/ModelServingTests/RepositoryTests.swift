@@ -117,7 +117,7 @@ private final class Progress: Sendable {
 
     @Test func shutdownAnswersWhatIsInHand() async throws {
         var batches = BatchOptions()
-        batches.delay = .milliseconds(700)
+        (batches.delay, batches.stacksWhenFaster) = (.milliseconds(700), false)
         let world = try await ServingWorld(batches: batches) { try $0.write(try TestModels.rows(), "rows.mlmodel") }
         defer { world.pool.stop() }
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
