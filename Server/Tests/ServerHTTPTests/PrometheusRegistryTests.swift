@@ -1,5 +1,6 @@
 import CoreMetrics
 import Metrics
+import ServerHTTP
 import ServerSupport
 import Testing
 
