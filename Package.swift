@@ -240,8 +240,9 @@ let sources: [[Target]] = [
             module(
                 "CoreMLExtras",
                 [
-                    "MLNumerics", "MLSpecification", "MLFiles", "MLLowering", "MLEngine", "BackgroundTasks", "CoreML",
-                    protobuf,
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLLowering", "MLEngine",
+                    "BackgroundTasks",
+                    "CoreML", protobuf,
                 ]
             ),
             module("Vision", ["MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "CoreML"]),

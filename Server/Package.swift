@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
-// The deployment server: a package of its own, so that whoever depends on Core ML neither fetches nor builds a server.
+// The servers, of deployments and of predictions: a package of their own, so that whoever depends on Core ML neither fetches
+// nor builds a server.
 
 import PackageDescription
 
@@ -11,6 +12,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let coreML = ["CoreML", "CoreMLExtras", "ImageIO"].map { Target.Dependency.product(name: $0, package: "swift-coreml") }
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let formats = Target.Dependency.product(name: "DeploymentFormats", package: "swift-coreml")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -33,7 +35,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "coreml-server",
-    products: [.executable(name: "coreml-server", targets: ["coreml-server"])],
+    products: [
+        .executable(name: "coreml-server", targets: ["coreml-server"]),
+        .executable(name: "coreml-serve", targets: ["coreml-serve"]),
+    ],
     dependencies: [
         .package(name: "swift-coreml", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -58,6 +63,25 @@ let package = Package(
         library("ServerDatabase", ["CPQ", .product(name: "GRDB", package: "GRDB.swift")]),
         library("ServerBlobs", [crypto]),
         library(
+            "ServerSupport",
+            [
+                logging, nio,
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+            ]
+        ),
+        // Knows nothing of the deployment server.
+        library(
+            "ModelServing",
+            [
+                "ServerSupport", hummingbird, lifecycle, logging, nio,
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+            ] + coreML
+        ),
+        library(
             "ServerCore",
             [
                 "ServerBlobs", "ServerDatabase", crypto, formats, jwt,
@@ -76,8 +100,8 @@ let package = Package(
         library(
             "ServerHTTP",
             [
-                "COpenAPIFile", "ServerBlobs", "ServerCore", "ServerDatabase", formats, hummingbird, lifecycle, logging,
-                http1, nio, signals, tls,
+                "COpenAPIFile", "ServerBlobs", "ServerCore", "ServerDatabase", "ServerSupport", formats, hummingbird,
+                lifecycle, logging, http1, nio, signals, tls,
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -89,9 +113,18 @@ let package = Package(
         .executableTarget(
             name: "coreml-server",
             dependencies: [
-                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", formats, hummingbird,
-                crypto, logging,
+                "ServerBlobs", "ServerCore", "ServerDashboard", "ServerDatabase", "ServerHTTP", "ServerSupport",
+                formats,
+                hummingbird, crypto, logging,
                 .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "coreml-serve",
+            dependencies: [
+                "ModelServing", "ServerSupport", hummingbird, lifecycle, logging, signals,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -122,7 +155,8 @@ let package = Package(
             "ServerHTTPTests",
             [
                 "ServerTesting",
-                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", crypto, formats, hummingbird, jwt,
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", "ServerSupport", crypto, formats,
+                hummingbird, jwt,
                 http1, lifecycle, logging, nio, posix, tls,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -141,6 +175,13 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ServerBlobsTests", ["ServerBlobs", crypto]),
+        tests(
+            "ModelServingTests",
+            [
+                "ModelServing", "ServerSupport", hummingbird, lifecycle, logging, nio,
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ] + coreML
+        ),
         // What `scripts/s3-tests` compares with botocore.
         .executableTarget(
             name: "SignatureRunner",

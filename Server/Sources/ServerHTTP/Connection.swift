@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import ServerSupport
 
 /// The handler between a connection's bytes and the routes: asks `Reception` first, and sends files.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {

@@ -3,6 +3,7 @@ import Foundation
 public import Hummingbird
 import Metrics
 public import ServerCore
+public import ServerSupport
 import Synchronization
 
 /// Counts and durations of the server's answers, through swift-metrics.
@@ -56,14 +57,6 @@ public final class Measurements: Sendable {
         all["process_uptime_seconds"] = Double((ContinuousClock.now - start).components.seconds)
         if let bytes = residentBytes() { all["process_resident_memory_bytes"] = Double(bytes) }
         return registry.text(gauges: all)
-    }
-
-    /// The resident memory in bytes, from `/proc/self/statm`.
-    private func residentBytes() -> Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
-            $0 * sysconf(Int32(_SC_PAGESIZE))
-        }
     }
 }
 

@@ -4,6 +4,7 @@ import HummingbirdHTTP2
 public import Logging
 import NIOCore
 import NIOSSL
+import ServerSupport
 public import ServiceLifecycle
 import Synchronization
 import UnixSignals

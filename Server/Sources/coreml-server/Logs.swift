@@ -1,6 +1,6 @@
 import ArgumentParser
-import Foundation
 import Logging
+import ServerSupport
 
 /// The least severity of logged messages.
 enum LogLevel: String, ExpressibleByArgument, CaseIterable {
@@ -22,29 +22,5 @@ enum LogFormat: String, ExpressibleByArgument, CaseIterable {
         }
         logger.logLevel = level.level
         return logger
-    }
-}
-
-/// Logs one JSON object per line to standard error.
-struct JSONLogHandler: LogHandler {
-    var logLevel = Logger.Level.notice
-    var metadata: Logger.Metadata = [:]
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        var members = ["time": Date().ISO8601Format(), "level": event.level.rawValue, "message": "\(event.message)"]
-        for (name, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 })
-        where members[name] == nil {
-            members[name] = "\(value)"
-        }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(members) else { return }
-        // One call, so that lines of several threads do not mix.
-        FileHandle.standardError.write(line + [0x0A])
     }
 }

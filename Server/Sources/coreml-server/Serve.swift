@@ -7,6 +7,7 @@ import ServerCore
 import ServerDashboard
 import ServerDatabase
 import ServerHTTP
+import ServerSupport
 import ServiceLifecycle
 import UnixSignals
 

@@ -1,6 +1,7 @@
 import CoreMetrics
 import Metrics
 import ServerHTTP
+import ServerSupport
 import Testing
 
 @Suite("Metrics for Prometheus") struct PrometheusRegistryTests {

@@ -8,6 +8,7 @@ import ServerBlobs
 import ServerCore
 import ServerDatabase
 import ServerHTTP
+import ServerSupport
 import ServiceLifecycle
 import Synchronization
 import Testing

@@ -24,6 +24,7 @@ struct CoreMLTool: ParsableCommand {
               coreml train tabular houses.csv --target price
               coreml evaluate houses.mlmodel sold.csv
               coreml profile ResNet50.mlpackage
+              coreml serve models/
               coreml preview Flowers.mlmodel --open
               coreml validate Digits.mlpackage
               coreml test Digits.mlpackage --vectors cases.npz
@@ -38,10 +39,8 @@ struct CoreMLTool: ParsableCommand {
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Preview.self, Evaluate.self, Train.self, Extractors.self, Inspect.self, Diff.self,
-            Validate.self,
-            TestModel.self,
-            ShowPlan.self, Profile.self, Bench.self,
+            Predict.self, Serve.self, Preview.self, Evaluate.self, Train.self, Extractors.self, Inspect.self, Diff.self,
+            Validate.self, TestModel.self, ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
             Sign.self, Verify.self,
             DeployCommand.self, TrustCommand.self,

@@ -1,7 +1,7 @@
 import Glibc
-import HummingbirdCore
-import Logging
-import NIOCore
+package import HummingbirdCore
+package import Logging
+package import NIOCore
 
 /// Ends connections whose clients keep the server waiting: each takes memory, and one of the possible connections.
 ///
@@ -11,16 +11,16 @@ import NIOCore
 /// busy, count for the client.
 ///
 /// The handler is next to the socket; handlers that understand the bytes tell it of requests.
-final class SlowClientHandler: ChannelDuplexHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundIn = IOData
-    typealias OutboundOut = IOData
+package final class SlowClientHandler: ChannelDuplexHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundIn = IOData
+    package typealias OutboundOut = IOData
 
     /// The least rate in bytes per second.
     private static let leastRate = 500
 
-    let patience: Duration
+    package let patience: Duration
     /// The number of complete requests, of all streams of the connection, that are not answered yet.
     private var requestsInHand = 0
     // Counters of the current span:
@@ -30,37 +30,37 @@ final class SlowClientHandler: ChannelDuplexHandler {
     private var isReading = false
     private var task: Scheduled<Void>?
 
-    init(patience: Duration) { self.patience = patience }
+    package init(patience: Duration) { self.patience = patience }
 
     /// A request is complete.
-    func began() {
+    package func began() {
         requestsInHand += 1
         hasEndedRequest = true
     }
 
     /// It is answered, or nobody waits for the answer any more.
-    func ended() { requestsInHand -= 1 }
+    package func ended() { requestsInHand -= 1 }
 
-    func handlerAdded(context: ChannelHandlerContext) { schedule(context) }
+    package func handlerAdded(context: ChannelHandlerContext) { schedule(context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) { task?.cancel() }
+    package func handlerRemoved(context: ChannelHandlerContext) { task?.cancel() }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
         task?.cancel()
         context.fireChannelInactive()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         receivedByteCount += unwrapInboundIn(data).readableBytes
         context.fireChannelRead(data)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         isReading = false
         context.fireChannelReadComplete()
     }
 
-    func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         isReading = true
         context.read()
     }
@@ -82,7 +82,7 @@ final class SlowClientHandler: ChannelDuplexHandler {
 }
 
 /// Detects a client that accepts nothing of an answer for the time of the server's patience.
-struct StallDetector {
+package struct StallDetector {
     private struct Progress: Equatable {
         /// The number of bytes that the socket has not accepted.
         let bufferedByteCount: Int?
@@ -98,10 +98,10 @@ struct StallDetector {
     private var last: Progress?
     private var task: Scheduled<Void>?
 
-    init(patience: Duration, isSocket: Bool) { (self.patience, self.isSocket) = (patience, isSocket) }
+    package init(patience: Duration, isSocket: Bool) { (self.patience, self.isSocket) = (patience, isSocket) }
 
     /// Follows the channel's writability; `look` calls ``check(_:look:)`` after the server's patience.
-    mutating func writabilityChanged(_ context: ChannelHandlerContext, look: @escaping () -> Void) {
+    package mutating func writabilityChanged(_ context: ChannelHandlerContext, look: @escaping () -> Void) {
         if context.channel.isWritable {
             rooms += 1
         } else if task == nil {
@@ -115,7 +115,7 @@ struct StallDetector {
     }
 
     /// Whether the client has accepted nothing since the last check.
-    mutating func check(_ context: ChannelHandlerContext, look: @escaping () -> Void) -> Bool {
+    package mutating func check(_ context: ChannelHandlerContext, look: @escaping () -> Void) -> Bool {
         task = nil
         guard !context.channel.isWritable else { return false }
         if progress(context) == last { return true }
@@ -123,7 +123,7 @@ struct StallDetector {
         return false
     }
 
-    mutating func cancel() {
+    package mutating func cancel() {
         task?.cancel()
         task = nil
     }
@@ -135,9 +135,11 @@ struct StallDetector {
 }
 
 /// A kind of connection with a `SlowClientHandler` in each.
-struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
-    let base: Base
-    let patience: Duration
+package struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
+    private let base: Base
+    private let patience: Duration
+
+    package init(base: Base, patience: Duration) { (self.base, self.patience) = (base, patience) }
 
     /// The number of unsent bytes that the system buffers for a connection.
     ///
@@ -145,7 +147,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     /// memory.
     private static var mostUnsentByteCount: ChannelOptions.Types.SocketOption.Value { 128 << 10 }
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(SlowClientHandler(patience: patience))
             let unsent = ChannelOptions.Types.SocketOption(
@@ -156,5 +158,5 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
-    func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+    package func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
 }

@@ -1,0 +1,180 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import ModelServing
+import ServerSupport
+import ServiceLifecycle
+import UnixSignals
+
+@main
+struct CoreMLServe: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coreml-serve",
+        abstract: "Serves Core ML models by the Open Inference Protocol (KServe v2) over HTTP.",
+        discussion: """
+            Clients are tritonclient[http], KServe's SDK, curl and whatever else speaks the protocol.
+
+            EXAMPLES
+              coreml serve MobileNet.mlpackage
+              coreml serve models/                              # models/NAME/VERSION/MODEL.mlpackage
+              coreml serve digits=Digits.mlpackage houses.mlmodel --host 0.0.0.0 --port 8000
+              coreml serve models/ --max-batch 16 --max-delay 2
+              coreml serve models/ --model-control explicit --load-model digits
+
+              curl localhost:8000/v2/models/digits
+              curl localhost:8000/v2/models/digits/infer -d '{"inputs": [{"name": "x", "datatype": "FP32",
+                  "shape": [1, 2], "data": [0.5, 1]}]}'
+              curl localhost:8000/v2/models/MobileNet/infer -H 'Inference-Header-Content-Length: 0' \\
+                  --data-binary @cat.jpg
+
+            Exit status: 0 after SIGTERM or SIGINT, when the requests in hand are answered; 1 failure, 64 wrong usage.
+            Documentation/Serving.md describes types, batches and metrics.
+            """,
+        version: "coreml-serve \(ServingRoutes.version)"
+    )
+
+    @Argument(help: "Models (.mlpackage, .mlmodel, .mlmodelc), NAME=MODEL, or folders of models.")
+    var models: [String]
+    @Option(help: "The address to listen on.") var host = "127.0.0.1"
+    @Option(help: "The port to listen on; 0 for any free port.") var port = 8000
+
+    @Option(
+        name: .customLong("max-batch"),
+        help: "The most examples that are predicted together, for models that gain by it; 1 for one by one."
+    )
+    var mostExamples = 8
+    @Option(
+        name: .customLong("max-delay"),
+        help:
+            "The longest time in milliseconds that an example waits for others; with 0 those that wait anyway are gathered."
+    )
+    var delay = 0.0
+    @Option(help: "The number of predictions at the same time; by default the number of processors.")
+    var workers: Int?
+    @Option(
+        name: .customLong("max-queue"),
+        help: "The most requests that wait for a model; others are answered with 503."
+    )
+    var mostWaiting = 256
+    @Option(name: .customLong("max-body"), help: "The largest body of a request in MiB.") var bodyMegabytes = 64
+    @Option(
+        name: .customLong("max-bodies"),
+        help: "The size of all bodies in hand in MiB; others are answered with 503."
+    )
+    var totalMegabytes = 512
+    @Option(name: .customLong("max-connections"), help: "The most connections; others wait until some end.")
+    var mostConnections = 1024
+    @Option(help: "The seconds that a client may keep the server waiting.") var patience = 60
+
+    @Option(
+        help: """
+            When models are loaded: poll (all, and changed ones again), explicit (those of --load-model, and those that \
+            clients load) or none (all at the start).
+            """
+    )
+    var modelControl = ModelControl.poll
+    @Option(
+        name: .customLong("load-model"),
+        help: "A model that is loaded at the start of explicit control; * for all."
+    )
+    var loadedModels: [String] = []
+    @Option(help: "The seconds between two looks for changed models; SIGHUP looks at once.") var pollSeconds = 5
+    @Option(help: "The seconds that requests have to end after SIGTERM.") var grace = 30
+    @Option(help: "The lowest level that is logged to standard error.") var logLevel = LogLevel.notice
+    @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
+
+    func validate() throws {
+        let positive = [
+            ("--max-batch", mostExamples), ("--workers", workers ?? 1), ("--max-queue", mostWaiting),
+            ("--max-body", bodyMegabytes), ("--max-bodies", totalMegabytes), ("--max-connections", mostConnections),
+            ("--patience", patience), ("--poll-seconds", pollSeconds), ("--grace", grace),
+        ]
+        for (name, value) in positive where !(1...1_000_000).contains(value) {
+            throw ValidationError("\(name) takes a number from 1 to 1000000.")
+        }
+        guard (0...60_000).contains(delay) else { throw ValidationError("--max-delay takes 0 to 60000 milliseconds.") }
+        guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+        guard bodyMegabytes <= totalMegabytes else { throw ValidationError("--max-body is --max-bodies or less.") }
+        guard loadedModels.isEmpty || modelControl == .explicit else {
+            throw ValidationError("--load-model needs --model-control explicit.")
+        }
+        guard !models.isEmpty else { throw ValidationError("Name a model or a folder of models.") }
+    }
+
+    func run() async throws {
+        let logger = logFormat.logger(logLevel)
+        do { try await serve(logger) } catch let error as ServingError {
+            FileHandle.standardError.write(Data("Error: \(error.description)\n".utf8))
+            throw ExitCode.failure
+        }
+    }
+
+    private func serve(_ logger: Logger) async throws {
+        let metrics = ServingMetrics()
+        var batches = BatchOptions()
+        batches.mostExamples = mostExamples
+        batches.delay = .microseconds(Int64(delay * 1000))
+        batches.mostWaiting = mostWaiting
+        let pool = PredictionPool(workers: workers ?? ProcessInfo.processInfo.activeProcessorCount)
+        let repository = ModelRepository(
+            try models.map { try ModelSource(argument: $0) },
+            control: modelControl,
+            options: batches,
+            pool: pool,
+            metrics: metrics,
+            logger: logger
+        )
+        try await repository.start(loadedModels)
+        guard modelControl == .explicit || !repository.loaded.isEmpty else {
+            throw ServingError(500, "No model could be loaded.")
+        }
+        var limits = RequestLimits()
+        (limits.bodyBytes, limits.totalBytes) = (bodyMegabytes << 20, totalMegabytes << 20)
+        var connections = ConnectionOptions()
+        (connections.host, connections.port) = (host, port)
+        connections.mostConnections = mostConnections
+        connections.patience = .seconds(patience)
+        var services: [any ServiceLifecycle.Service] = []
+        if modelControl == .poll {
+            services.append(ModelWatch(repository, interval: .seconds(pollSeconds)))
+            services.append(ReloadSignal(repository: repository))
+        }
+        let application = servingApplication(
+            ServingRoutes(repository, metrics: metrics, limits: limits),
+            options: connections,
+            services: services,
+            logger: logger,
+            onRunning: { [host] port in
+                print("Listening at http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+                fflush(nil)
+            }
+        )
+        var configuration = ServiceGroupConfiguration(
+            services: [.init(service: application)],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger
+        )
+        configuration.maximumGracefulShutdownDuration = .seconds(grace)
+        try await ServiceGroup(configuration: configuration).run()
+        pool.stop()
+    }
+}
+
+extension ModelControl: ExpressibleByArgument {}
+
+/// Looks for changed models at `SIGHUP`.
+struct ReloadSignal: ServiceLifecycle.Service {
+    let repository: ModelRepository
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                // A change counts when two looks agree.
+                await repository.refresh()
+                try? await Task.sleep(for: .milliseconds(200))
+                await repository.refresh()
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Foundation
+
+/// Becomes `coreml-serve`, which a package of its own builds: a server needs libraries that nothing else here needs.
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve models over HTTP by the Open Inference Protocol (KServe v2).",
+        discussion: """
+            Examples:
+              coreml serve MobileNet.mlpackage
+              coreml serve models/ --max-batch 16 --max-delay 2
+              coreml serve --help
+
+            The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout it is built by
+            swift build -c release --package-path Server --product coreml-serve
+            """
+    )
+
+    private static let program = "coreml-serve"
+
+    @Argument(parsing: .captureForPassthrough, help: "The arguments of coreml-serve.")
+    var arguments: [String] = []
+
+    func run() throws {
+        guard let path = Self.path else {
+            throw Failure(
+                """
+                There is no \(Self.program) beside coreml or in PATH. Build it with
+                  swift build -c release --package-path Server --product \(Self.program)
+                and put it beside coreml: cp Server/.build/release/\(Self.program) \(Self.folder ?? "/usr/local/bin")/
+                """
+            )
+        }
+        var words = ([path] + arguments).map { strdup($0) } + [nil]
+        execv(path, &words)
+        throw Failure("\(path) cannot be started: \(String(cString: strerror(errno))).")
+    }
+
+    /// The folder that this program lies in.
+    private static var folder: String? {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")).map {
+            URL(fileURLWithPath: $0).deletingLastPathComponent().path
+        }
+    }
+
+    /// The program beside this one, otherwise the first in `PATH`.
+    private static var path: String? {
+        let listed = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = [folder].compactMap { $0 } + listed.split(separator: ":").map(String.init)
+        return folders.map { $0 + "/" + program }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
