@@ -427,7 +427,7 @@ let checks: [[Target]] = [
             tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
             tests(
                 "MLExtractorsTests",
-                ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
             ),
             tests(
                 "MLTrainingTests",
@@ -519,9 +519,8 @@ let checks: [[Target]] = [
             tests(
                 "CreateMLTests",
                 [
-                    "MLSpecification", "MLFiles", "MLTrainingCore", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage",
-                    "CreateML",
+                    "MLNumerics", "MLImages", "ImageIO", "MLSpecification", "MLFiles", "MLTrainingCore",
+                    "MLExtractors", "Combine", "TabularData", "CoreML", "NaturalLanguage", "CreateML",
                 ]
             ),
         ]
