@@ -449,7 +449,7 @@ let checks: [[Target]] = [
             tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
             tests(
                 "MLExtractorsTests",
-                ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
             ),
             tests(
                 "MLTrainingTests",
@@ -542,8 +542,8 @@ let checks: [[Target]] = [
                 "CreateMLTests",
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
-                    "MLTrainingCore", "MLStyleTraining", "Combine", "TabularData", "CoreML", "NaturalLanguage",
-                    "CreateML",
+                    "MLTrainingCore", "MLStyleTraining", "MLExtractors", "Combine", "TabularData", "CoreML",
+                    "NaturalLanguage", "CreateML",
                 ]
             ),
         ]

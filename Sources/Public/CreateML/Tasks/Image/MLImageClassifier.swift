@@ -62,7 +62,14 @@ public struct MLImageClassifier: Sendable {
     ///   - parameters: The parameters of training.
     /// - Throws: `MLCreateError` for folders that cannot be read, parameters out of range, a feature extractor that is
     ///   not installed, fewer than two labels, and labels that only validation data have.
-    public init(trainingData: DataSource, parameters: ModelParameters = Self.defaultParameters) throws {
+    public init(
+        trainingData: DataSource,
+        parameters: ModelParameters = ModelParameters(
+            validation: .split(strategy: .automatic),
+            augmentation: [],
+            algorithm: .transferLearning(featureExtractor: .scenePrint(revision: 1), classifier: .logisticRegressor)
+        )
+    ) throws {
         var run = try Self.run(trainingData, parameters)
         self.init(try run.run().outcome, parameters)
     }
@@ -84,11 +91,6 @@ public struct MLImageClassifier: Sendable {
     /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
     public init(checkpoint: MLCheckpoint) throws {
         self = try MLTrainingSession<Self>.product(of: checkpoint, ImageRun.self)
-    }
-
-    /// The parameters of training that Apple's declarations state as the default.
-    public static var defaultParameters: ModelParameters {
-        ModelParameters(validation: .split(strategy: .automatic), augmentation: [], algorithm: __Defaults.algorithm)
     }
 
     // MARK: Predictions
@@ -175,7 +177,11 @@ extension MLImageClassifier {
     /// - Throws: The errors of `makeTrainingSession`.
     public static func train(
         trainingData: DataSource,
-        parameters: ModelParameters = Self.defaultParameters,
+        parameters: ModelParameters = ModelParameters(
+            validation: .split(strategy: .automatic),
+            augmentation: [],
+            algorithm: .transferLearning(featureExtractor: .scenePrint(revision: 1), classifier: .logisticRegressor)
+        ),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLJob<MLImageClassifier> {
         try makeTrainingSession(
@@ -195,7 +201,11 @@ extension MLImageClassifier {
     ///   other data or parameters, and the errors of training.
     public static func makeTrainingSession(
         trainingData: DataSource,
-        parameters: ModelParameters = Self.defaultParameters,
+        parameters: ModelParameters = ModelParameters(
+            validation: .split(strategy: .automatic),
+            augmentation: [],
+            algorithm: .transferLearning(featureExtractor: .scenePrint(revision: 1), classifier: .logisticRegressor)
+        ),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLTrainingSession<MLImageClassifier> {
         try MLTrainingSession(run(trainingData, parameters), sessionParameters)
