@@ -99,7 +99,7 @@ package struct StyleTrainer: IterativeTraining {
             guard outputs[0].isFinite else {
                 throw ModelError(
                     .update,
-                    "the loss of step \(step + 1) is not a number; train with a lower style strength or other pictures"
+                    "the loss of step \(step + 1) is not a number; train with a lower style strength, other pictures, or another network that measures style"
                 )
             }
             sums[0] += outputs[0]

@@ -232,7 +232,7 @@ import Testing
         try ModelFile.writeModel(StyleFixtures.network(rectified: false), to: files.network.path)
         #expect(message(files.style, files.contents).contains("no rectified convolutions"))
         var array = try StyleFixtures.network()
-        array.description_p.input[0].type.multiArrayType.shape = [3, 64, 64]
+        array.description_p.input[0].type.multiArrayType.shape = [1, 3, 64, 64]
         array.description_p.input[0].type.multiArrayType.dataType = .float32
         array.neuralNetwork.preprocessing = []
         try ModelFile.writeModel(array, to: files.network.path)
