@@ -26,6 +26,16 @@ static void unpack(const cml_code_source *s, int bits, size_t first, long count,
         return;
     }
     const unsigned mask = (1u << bits) - 1;
+    if (bits == 4 && first % 2 == 0) {
+        const uint8_t *bytes = s->codes + first / 2;
+        long i = 0;
+        for (; i + 1 < count; i += 2, bytes++) {
+            result[i * step] = *bytes & 15;
+            result[(i + 1) * step] = *bytes >> 4;
+        }
+        if (i < count) result[i * step] = *bytes & 15;
+        return;
+    }
     if (bits == 4) {
         for (long i = 0; i < count; i++) {
             const size_t place = first + (size_t)i;
@@ -55,27 +65,22 @@ static void pack_chunk(int bits, const uint8_t *codes, long width, uint8_t *pack
             words[2 * width + j] = (uint16_t)(c[4] | c[5] << 6 | c[7] >> 2 << 12);
         }
     } else {
-        uint32_t *words = (uint32_t *)packed;
-        for (long j = 0; j < width; j++) {
-            uint32_t w[3] = {0};
-            for (int i = 0; i < 30 && i < 32; i++) {
-                const uint32_t code = codes[i * width + j];
-                if (bits == 3) w[i / 10] |= code << i % 10 * 3;
-                else if (i * bits < 32) w[0] |= code << i * bits;
-            }
-            const uint32_t last[2] = {codes[(bits == 3 || bits == 1 ? 30 : 0) * width + j],
-                                      codes[(bits == 3 || bits == 1 ? 31 : 0) * width + j]};
-            if (bits == 1) {
-                w[0] |= last[0] << 30 | last[1] << 31;
-            } else if (bits == 3) {
-                w[0] |= (last[0] & 3) << 30;
-                w[1] |= last[0] >> 2 << 30 | (last[1] & 1) << 31;
-                w[2] |= last[1] >> 1 << 30;
-                words[width + j] = w[1];
-                words[2 * width + j] = w[2];
-            }
-            words[j] = w[0];
+        uint32_t words[3 * CML_MAX_PANEL] = {0};
+        const int each = bits == 3 ? 10 : 32 / bits;
+        for (int i = 0; i < (bits == 3 ? 30 : each); i++) {
+            uint32_t *w = words + i / each * width;
+            const int shift = i % each * bits;
+            for (long j = 0; j < width; j++) w[j] |= (uint32_t)codes[i * width + j] << shift;
         }
+        if (bits == 3) {
+            for (long j = 0; j < width; j++) {
+                const uint32_t first = codes[30 * width + j], second = codes[31 * width + j];
+                words[j] |= (first & 3) << 30;
+                words[width + j] |= first >> 2 << 30 | (second & 1) << 31;
+                words[2 * width + j] |= second >> 1 << 30;
+            }
+        }
+        memcpy(packed, words, (size_t)((bits == 3 ? 3 : 1) * width) * sizeof(uint32_t));
     }
 }
 
