@@ -237,6 +237,7 @@ let sources: [[Target]] = [
                     "MLTextTraining", "CoreML",
                 ]
             ),
+            module("QuestionAnswering"),
             module(
                 "CreateML",
                 [
@@ -503,6 +504,7 @@ let checks: [[Target]] = [
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
             ),
+            tests("QuestionAnsweringTests", ["QuestionAnswering"]),
             tests(
                 "CreateMLTests",
                 [
@@ -603,6 +605,7 @@ let checks: [[Target]] = [
             )
         ]
     ),
+    room("Oracles/questions", [program("QuestionRunner", ["QuestionAnswering"])]),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
@@ -665,6 +668,7 @@ let package = Package(
         .library(name: "TabularData", targets: ["TabularData"]),
         .library(name: "CreateML", targets: ["CreateML"]),
         .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
+        .library(name: "QuestionAnswering", targets: ["QuestionAnswering"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython"]),
     ],
