@@ -253,6 +253,7 @@ let sources: [[Target]] = [
                     "MLTextTraining", "CoreML",
                 ]
             ),
+            module("QuestionAnswering"),
             module(
                 "CreateML",
                 [
@@ -538,6 +539,7 @@ let checks: [[Target]] = [
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
             ),
+            tests("QuestionAnsweringTests", ["QuestionAnswering"]),
             tests(
                 "CreateMLTests",
                 [
@@ -640,6 +642,7 @@ let checks: [[Target]] = [
         ]
     ),
     room("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
+    room("Oracles/questions", [program("QuestionRunner", ["QuestionAnswering"])]),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
@@ -702,6 +705,7 @@ let package = Package(
         .library(name: "TabularData", targets: ["TabularData"]),
         .library(name: "CreateML", targets: ["CreateML"]),
         .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
+        .library(name: "QuestionAnswering", targets: ["QuestionAnswering"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython", "CoreMLPythonTraining"]),
     ],
