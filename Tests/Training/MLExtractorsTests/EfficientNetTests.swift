@@ -4,7 +4,7 @@ import MLFiles
 import MLNumerics
 import Testing
 
-@testable import MLExtractors
+import MLExtractors
 
 /// EfficientNet-Lite0 with random weights, beside a plain implementation of the original's formulas.
 @Suite struct EfficientNetTests {

@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-@testable import MLExtractors
+import MLExtractors
 
 @Suite struct ExtractorStoreTests {
     /// Runs `body` with an empty store.

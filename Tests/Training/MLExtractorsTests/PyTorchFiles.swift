@@ -1,5 +1,5 @@
 import MLNumerics
-@testable import MLExtractors
+import MLExtractors
 
 /// Files like those of `torch.save`, made by hand.
 enum PyTorchFiles {

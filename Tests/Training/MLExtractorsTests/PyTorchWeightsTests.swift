@@ -1,7 +1,7 @@
 import MLNumerics
 import Testing
 
-@testable import MLExtractors
+import MLExtractors
 
 @Suite struct PyTorchWeightsTests {
     private let entries = [
@@ -109,7 +109,7 @@ import Testing
         // A dictionary that holds itself.
         let cycle = [0x80, 2, 0x7D, 0x71, 0] + PyTorchFiles.text("x") + [0x68, 0, 0x73, 0x2E] as [UInt8]
         #expect(message(PyTorchFiles.start + cycle).contains("no tensors"))
-        let many = [0x80, 2] + [UInt8](repeating: 0x4E, count: PickleReader.nodeLimit + 1) + [0x2E]
+        let many = [0x80, 2] + [UInt8](repeating: 0x4E, count: PyTorchWeights.valueLimit + 1) + [0x2E]
         #expect(message(PyTorchFiles.start + many).contains("more than"))
     }
 

@@ -17,6 +17,8 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     private let taskName: String
     private let fingerprint: UInt64
     private let restored: (SessionFolder, MLCheckpoint?) throws -> any TrainingRun<Task>
+    /// The run of a checkpoint with the limits of another run.
+    private let adopted: (SessionFolder, MLCheckpoint, any TrainingRun<Task>) throws -> any TrainingRun<Task>
     /// The run; `nil` while a job has it, and when it must be read from the folder first.
     private var run: (any TrainingRun<Task>)?
     private var isTraining = false
@@ -48,6 +50,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         taskName = Run.taskName
         fingerprint = run.fingerprint
         restored = { folder, checkpoint in try Self.read(Run.self, folder, checkpoint) }
+        adopted = { folder, checkpoint, own in try Self.read(Run.self, folder, checkpoint, limitsOf: own) }
         state = State()
         folder = parameters.sessionDirectory.map(SessionFolder.init)
         guard let folder else {
@@ -101,6 +104,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         self.fingerprint = fingerprint
         taskName = Run.taskName
         restored = { folder, checkpoint in try Self.read(Run.self, folder, checkpoint) }
+        adopted = { folder, checkpoint, own in try Self.read(Run.self, folder, checkpoint, limitsOf: own) }
         state = State(date: description.date, checkpoints: try folder.checkpoints(of: Run.taskName))
         if let last = state.checkpoints.last { (state.phase, state.iteration) = (last.phase, last.iteration) }
         let run = try Self.read(Run.self, folder, state.checkpoints.last)
@@ -192,6 +196,17 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         }
     }
 
+    private static func read<Run: TrainingRun>(
+        _: Run.Type,
+        _ folder: SessionFolder,
+        _ checkpoint: MLCheckpoint,
+        limitsOf own: any TrainingRun<Task>
+    ) throws -> any TrainingRun<Task> where Run.Product == Task {
+        var run = try read(Run.self, folder, checkpoint)
+        if let own = own as? Run { run.takeLimits(of: own) }
+        return run
+    }
+
     /// Removes the checkpoints for which `predicate` is true; the session then continues from the last one that is
     /// left.
     /// - Parameter predicate: Whether a checkpoint is removed.
@@ -254,7 +269,14 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
                 )
             )
             (self.state.phase, self.state.iteration) = (.training, 0)
-            run = nil
+            // The features are the other session's, the parameters that may differ this one's.
+            guard let own = run, let checkpoint = self.state.checkpoints.last else {
+                run = nil
+                return
+            }
+            let taken = try adopted(folder, checkpoint, own)
+            try folder.write(try taken.encodedData(), of: taken.phase)
+            run = taken
         }
     }
 

@@ -76,8 +76,6 @@ struct PickleReader {
         case tensor(TensorPlace)
     }
 
-    static let nodeLimit = 4_000_000
-
     private let bytes: [UInt8]
     private let path: String
     /// The place of the next byte.
@@ -115,7 +113,9 @@ struct PickleReader {
                 )
             }
             try perform(opcode)
-            guard nodes.count <= Self.nodeLimit else { throw damaged("it has more than \(Self.nodeLimit) values") }
+            guard nodes.count <= PyTorchWeights.valueLimit else {
+                throw damaged("it has more than \(PyTorchWeights.valueLimit) values")
+            }
         }
     }
 

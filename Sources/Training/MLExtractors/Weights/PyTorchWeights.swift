@@ -7,6 +7,8 @@ package import MLNumerics
 package enum PyTorchWeights {
     /// Files may have at most this many bytes.
     package static let byteLimit = 1 << 31
+    /// A pickle may have at most this many values.
+    package static let valueLimit = 4_000_000
 
     /// Reads the tensors by name.
     ///

@@ -8,7 +8,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-@testable import CreateML
+import CreateML
 
 /// Whole flows with an extractor that is made by code.
 @Suite struct ImageClassifierTests {
@@ -109,6 +109,31 @@ import Testing
                 sessionParameters: session
             )
         }
+    }
+
+    @Test func `Another session takes over the features`() async throws {
+        let source = MLImageClassifier.DataSource.labeledDirectories(at: training)
+        func session(_ name: String, _ layers: [Int]) throws -> MLTrainingSession<MLImageClassifier> {
+            try MLImageClassifier.makeTrainingSession(
+                trainingData: source,
+                parameters: parameters(layers: layers, iterations: 7),
+                sessionParameters: .init(sessionDirectory: folder.file(name))
+            )
+        }
+        let first = try session("first", [])
+        _ = try await MLImageClassifier.resume(first).value
+        let second = try session("second", [5])
+        try second.reuseExtractedFeatures(from: first)
+        #expect(second.phase == .training)
+        // Without the pictures.
+        try FileManager.default.moveItem(at: training, to: folder.file("elsewhere"))
+        let classifier = try await MLImageClassifier.resume(second).value
+        guard case .transferLearning(_, .multilayerPerceptron(let sizes)) = classifier.modelParameters.algorithm else {
+            Issue.record("\(classifier.modelParameters)")
+            return
+        }
+        #expect(sizes == [5])
+        #expect(classifier.trainingMetrics.confusionDataFrame.rows.count > 0)
     }
 
     /// Files that are broken, empty or no pictures, and pictures with two labels, are named and left out.

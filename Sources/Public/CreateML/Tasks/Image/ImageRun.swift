@@ -181,6 +181,8 @@ struct ImageRun: TrainingRun {
 
     mutating func takeLimits(of other: ImageRun) {
         settings.iterations = other.settings.iterations
+        // Before training has begun, another classifier can be trained on the same features.
+        if head == nil { settings.layerSizes = other.settings.layerSizes }
         head?.limit(iterations: settings.iterations)
     }
 
