@@ -1,7 +1,6 @@
 import Foundation
+import QuestionAnswering
 import Testing
-
-@testable import QuestionAnswering
 
 @Suite("Tokenizer of questions")
 struct TokenizerTests {
