@@ -248,7 +248,8 @@ let sources: [[Target]] = [
                 "CreateML",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLModels",
-                    "MLImages", "ImageIO", "MLTrainingCore", "MLTraining", "MLExtractors", "MLTreeTraining",
+                    "MLImages", "CoreGraphics", "ImageIO", "MLTrainingCore", "MLTraining", "MLExtractors",
+                    "MLTreeTraining",
                     "MLLinearTraining", "MLTextTraining", "MLSeriesTraining", "Combine", "TabularData", "CoreML",
                     "NaturalLanguage",
                 ]
