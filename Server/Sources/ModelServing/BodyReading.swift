@@ -4,14 +4,14 @@ import NIOCore
 import Synchronization
 
 /// The memory that the bodies of all requests in hand may take.
-final class BodyBudget: Sendable {
+package final class BodyBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)
 
     init(limit: Int) { self.limit = limit }
 
     /// The bytes in use.
-    var inUse: Int { used.withLock { $0 } }
+    package var inUse: Int { used.withLock { $0 } }
 
     func reserve(_ count: Int) -> Bool {
         used.withLock { used in
@@ -25,18 +25,18 @@ final class BodyBudget: Sendable {
 }
 
 /// The part of the budget that a request uses; it is returned with the last reference.
-final class BodyShare: Sendable {
+package final class BodyShare: Sendable {
     private let budget: BodyBudget
     private let reserved = Mutex(0)
 
-    init(_ budget: BodyBudget) { self.budget = budget }
+    package init(_ budget: BodyBudget) { self.budget = budget }
 
     deinit { budget.release(reserved.withLock { $0 }) }
 
     /// Raises the share to a number of bytes.
     ///
     /// - Throws: `ServingError` 503 when others use the rest.
-    func grow(to count: Int) throws {
+    package func grow(to count: Int) throws {
         try reserved.withLock { reserved in
             guard count > reserved else { return }
             guard budget.reserve(count - reserved) else {

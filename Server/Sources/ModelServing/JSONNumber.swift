@@ -1,9 +1,9 @@
 import Foundation
 
 /// A decimal number: mantissa × 10^exponent, with its text for the cases where that does not suffice.
-struct JSONNumber {
+package struct JSONNumber {
     /// The significant digits; those that do not fit are left out and make the number inexact.
-    private(set) var mantissa: UInt64 = 0
+    package private(set) var mantissa: UInt64 = 0
     var exponent = 0
     var isNegative = false
     /// Whether there is neither a point nor an exponent.
@@ -25,14 +25,14 @@ struct JSONNumber {
     }
 
     /// The nearest double; infinity when the number is too large.
-    var double: Double {
+    package var double: Double {
         // A product or quotient of two exact doubles is rounded once.
         if isExact, mantissa <= 1 << 53, abs(exponent) <= 22 { return scaled }
         return Double(String(decoding: text, as: UTF8.self)) ?? .nan
     }
 
     /// The nearest single-precision number; infinity when the number is too large.
-    var float: Float {
+    package var float: Float {
         if isExact, abs(exponent) <= 22 {
             // Off by two units in the last place of a double at most, which decides the rounding to single precision
             // only close to the middle between two neighbours. Numbers below the normal ones have other neighbours.
@@ -52,7 +52,7 @@ struct JSONNumber {
     }
 
     /// The number as an integer; `nil` when it has a fraction or exponent, or does not fit.
-    func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
+    package func integer<T: FixedWidthInteger>(_ type: T.Type) -> T? {
         guard isInteger else { return nil }
         guard isExact, exponent == 0 else { return T(String(decoding: text, as: UTF8.self)) }
         if !isNegative { return T(exactly: mantissa) }

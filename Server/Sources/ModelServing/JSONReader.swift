@@ -1,7 +1,7 @@
 /// Reads JSON (RFC 8259) from front to back, without a tree: requests hold arrays of a million numbers.
 ///
 /// Every value of the text is checked, those that are skipped, too. Errors name the offset.
-struct JSONReader {
+package struct JSONReader {
     /// The kinds of values, by their first byte.
     enum Kind: String {
         case object = "an object"
@@ -20,7 +20,7 @@ struct JSONReader {
     private let end: Int
     private var depth = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         position = 0
         end = bytes.count
@@ -133,7 +133,7 @@ struct JSONReader {
         return false
     }
 
-    mutating func readString() throws -> String {
+    package mutating func readString() throws -> String {
         let bytes = try readStringBytes()
         // The bytes were checked when they were read.
         return String(decoding: bytes, as: UTF8.self)
@@ -204,7 +204,7 @@ struct JSONReader {
     }
 
     /// Passes over a value of any kind.
-    mutating func skipValue() throws {
+    package mutating func skipValue() throws {
         switch try kind() {
         case .object: try readObject { reader, _ in try reader.skipValue() }
         case .array: try readArray { reader, _ in try reader.skipValue() }
@@ -216,7 +216,7 @@ struct JSONReader {
     }
 
     /// Checks that nothing follows.
-    mutating func finish() throws {
+    package mutating func finish() throws {
         skipSpace()
         guard position == end else { throw failure("something follows the value") }
     }
@@ -224,7 +224,7 @@ struct JSONReader {
     // MARK: Numbers
 
     /// Reads a number.
-    mutating func readNumber() throws -> JSONNumber {
+    package mutating func readNumber() throws -> JSONNumber {
         _ = try next()
         let start = position
         var number = JSONNumber()

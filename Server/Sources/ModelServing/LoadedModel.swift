@@ -11,7 +11,7 @@ package final class LoadedModel: Sendable {
     package let version: String
     /// The model's inputs and outputs.
     package let interface: ModelInterface
-    let queue: PredictionQueue
+    package let queue: PredictionQueue
     let counts: ModelCounts
     private let pool: PredictionPool
 
@@ -47,7 +47,7 @@ package final class LoadedModel: Sendable {
     package var waiting: Int { pool.waiting(queue) }
 
     /// The most examples that are predicted together; 0 when they are predicted one by one, as Triton states it.
-    var mostTogether: Int { queue.predictor.form == .single ? 0 : queue.mostRows }
+    package var mostTogether: Int { queue.predictor.form == .single ? 0 : queue.mostRows }
 
     /// Answers a request.
     ///

@@ -1,19 +1,19 @@
 import Foundation
 
 /// A version of a model on the disk.
-struct ModelLocation: Hashable, Sendable {
-    let name: String
-    let version: String
+package struct ModelLocation: Hashable, Sendable {
+    package let name: String
+    package let version: String
     let path: String
 }
 
 /// What a look at the disk finds.
-struct ModelListing {
-    var found: [ModelLocation] = []
+package struct ModelListing {
+    package var found: [ModelLocation] = []
     /// What is not as it should be, in words.
-    var problems: [String] = []
+    package var problems: [String] = []
     /// Names and versions whose folders hold no model or several, as while one is being replaced.
-    var unclear: Set<[String]> = []
+    package var unclear: Set<[String]> = []
 }
 
 /// Where models come from.
@@ -61,7 +61,7 @@ package enum ModelSource: Sendable {
     /// The models that are there now.
     ///
     /// Folders whose names are no versions, and versions without exactly one model, are passed over with a reason.
-    func models() -> ModelListing {
+    package func models() -> ModelListing {
         var listing = ModelListing()
         switch self {
         case .model(let name, let path): listing.found = [ModelLocation(name: name, version: "1", path: path)]

@@ -2,7 +2,7 @@ import CoreML
 import NIOCore
 
 /// How a model's waiting examples are predicted.
-enum BatchForm: Sendable, Equatable {
+package enum BatchForm: Sendable, Equatable {
     /// One by one, on all workers.
     case single
     /// By `predictions(fromBatch:)`, which this model computes together.
@@ -12,9 +12,9 @@ enum BatchForm: Sendable, Equatable {
 }
 
 /// A loaded model with the forms of its predictions.
-struct Predictor: Sendable {
+package struct Predictor: Sendable {
     let model: MLModel
-    let form: BatchForm
+    package let form: BatchForm
 
     /// Predicts examples; each has its own outputs or error.
     func predict(_ examples: [Example]) -> [Result<Outputs, any Error>] {

@@ -46,8 +46,8 @@ struct Answer: Sendable {
 /// The examples that wait for one model.
 ///
 /// `@unchecked Sendable`, unchecked: the pool's lock protects it.
-final class PredictionQueue: @unchecked Sendable {
-    let predictor: Predictor
+package final class PredictionQueue: @unchecked Sendable {
+    package let predictor: Predictor
     let options: BatchOptions
     let mostRows: Int
     fileprivate var jobs: [Job] = []

@@ -25,7 +25,7 @@ package struct ServingRoutes: Sendable {
     let repository: ModelRepository
     let metrics: ServingMetrics
     let limits: RequestLimits
-    let budget: BodyBudget
+    package let budget: BodyBudget
 
     package init(_ repository: ModelRepository, metrics: ServingMetrics, limits: RequestLimits = RequestLimits()) {
         self.repository = repository

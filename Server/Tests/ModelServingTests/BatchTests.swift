@@ -5,7 +5,7 @@ import Hummingbird
 import HummingbirdTesting
 import Testing
 
-@testable import ModelServing
+import ModelServing
 
 @Suite("Dynamic batches") struct BatchTests {
     private func body(_ values: [Int]) -> String {

@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import Testing
 
-@testable import ModelServing
+import ModelServing
 
 @Suite("Reading JSON") struct JSONReaderTests {
     private func read<T>(_ text: String, _ body: (inout JSONReader) throws -> T) throws -> T {

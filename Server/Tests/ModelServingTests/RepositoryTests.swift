@@ -8,7 +8,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import ModelServing
+import ModelServing
 
 /// What the clients of a server under change have seen.
 private final class Progress: Sendable {

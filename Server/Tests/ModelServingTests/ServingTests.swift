@@ -6,7 +6,7 @@ import HummingbirdTesting
 import NIOCore
 import Testing
 
-@testable import ModelServing
+import ModelServing
 
 private let headerLength = HTTPField.Name("Inference-Header-Content-Length")!
 private let row = #"{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,0,0]}"#

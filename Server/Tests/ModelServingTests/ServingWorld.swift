@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import ServerSupport
 
-@testable import ModelServing
+import ModelServing
 
 /// A server of test models, and requests to it.
 struct ServingWorld {
