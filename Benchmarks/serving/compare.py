@@ -102,15 +102,15 @@ def main():
     parser.add_argument("--rounds", type=int, default=5, help="turns of each side")
     parser.add_argument("--seconds", type=int, default=5, help="length of a turn")
     parser.add_argument("--forms", nargs="*", default=["json", "binary"], choices=["json", "binary"])
-    parser.add_argument("--ort-threads", type=int, default=1, help="ONNX Runtime's threads for one request")
+    parser.add_argument("--threads", type=int, default=1, help="threads of a prediction, on both sides")
     parser.add_argument("--options", default="", help="further options of coreml-serve")
     options = parser.parse_args()
     folder = options.models
     names = options.networks or list(NETWORKS)
-    environment = dict(os.environ)
+    environment = dict(os.environ, COREML_THREADS=str(options.threads))
     ours = [options.server, "--port", str(PORTS["coreml"]), *options.options.split(),
             *[f"{name}={folder / name / 'model.mlpackage'}" for name in names]]
-    theirs = [sys.executable, HERE / "fastapi_side.py", str(PORTS["fastapi"]), str(options.ort_threads),
+    theirs = [sys.executable, HERE / "fastapi_side.py", str(PORTS["fastapi"]), str(options.threads),
               *[f"{name}={folder / name / 'model.onnx'}:{NETWORKS[name]}" for name in names]]
     servers = [subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) for command in (ours, theirs)]
     try:

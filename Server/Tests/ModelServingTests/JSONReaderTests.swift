@@ -78,7 +78,7 @@ import ModelServing
         }
     }
 
-    /// Foundation accepts and refuses the same texts.
+    /// Foundation accepts and refuses the same texts, but for commas before closing brackets, which it accepts.
     @Test func mutationsAreJudgedAsByFoundation() {
         var random = SystemRandomNumberGenerator()
         let seeds = [
@@ -100,6 +100,11 @@ import ModelServing
                 return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
             }
             let theirs = (try? JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)) != nil
+            let text = String(decoding: bytes, as: UTF8.self)
+            if text.contains(/,[ ]*[\]}]/) {
+                #expect(theirs || !ours, "\(text)")
+                continue
+            }
             #expect(ours == theirs, "\(String(decoding: bytes, as: UTF8.self))")
         }
     }

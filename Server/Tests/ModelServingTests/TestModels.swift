@@ -27,7 +27,7 @@ final class TestModels: Sendable {
 
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// y = x · [[1, 2, 3], [4, 5, 6], [7, 8, 9]] · scale + [0, 0, 1] for rows of three numbers, as many as come.
+    /// y = scale · [[1, 2, 3], [4, 5, 6], [7, 8, 9]] x + [0, 0, 1] for rows x of three numbers, as many as come.
     static func rows(scale: Float = 1) throws -> ModelSpecification {
         var builder = NeuralNetworkBuilder()
         let type = ModelArrayType(shape: [1, 3], flexibility: .ranges([1...64, 3...3]))
