@@ -148,6 +148,17 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
         )
     } make: {
         let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
+        if tensor.storage.deferredContents != nil {
+            // Computed as a whole, and only once.
+            return tensor.storage.withPassingBytes(from: tensor.byteOffset, count: tensor.byteCount) { bytes in
+                PackedWeights(
+                    isHalf: tensor.scalarType == .float16,
+                    terms: terms,
+                    columns: columns,
+                    layout: layout
+                ) { rows, body in body(bytes + rows.lowerBound * rowByteCount) }
+            }
+        }
         return PackedWeights(
             isHalf: tensor.scalarType == .float16,
             terms: terms,

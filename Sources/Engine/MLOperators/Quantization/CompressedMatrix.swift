@@ -57,6 +57,7 @@ struct CompressedMatrix: Sendable {
 
     /// The form of the matrix as the right-hand side of products; `nil` when no kernel reads it.
     func form(terms: Int, columns: Int, layout: PackedWeights.Layout) -> CodedForm? {
+        guard values == .lines || isFasterThanExpanded else { return nil }
         let isByColumns = layout == .columnsByTerms
         let (columnCount, termCount) = isByColumns ? (rowBlocks, columnBlocks) : (columnBlocks, rowBlocks)
         // Tables of a transposed matrix would have to change places.
@@ -69,6 +70,16 @@ struct CompressedMatrix: Sendable {
             segment: terms / termCount,
             group: columns / columnCount
         )
+    }
+
+    /// Whether products look up tables of this size in less time than they read half floats: where a table fits the
+    /// registers that permutations of this instruction set take.
+    private var isFasterThanExpanded: Bool {
+        switch InstructionSet.current {
+        case .avx512: bits <= 4 || bits == 6 && parameters.scalarType == .float16
+        case .avx2: bits <= 4
+        case .sse2, .neon: false
+        }
     }
 
     private var blockCount: Int { rowBlocks * columnBlocks }
