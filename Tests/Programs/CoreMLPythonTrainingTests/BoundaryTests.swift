@@ -22,11 +22,24 @@ import Testing
         throw Reported(message: String(cString: message))
     }
 
-    private func message(_ body: () throws -> Void) -> String {
+    private func message(_ body: () async throws -> Void) async -> String {
         do {
-            try body()
+            try await body()
             return "no failure"
         } catch let failure as Reported { return failure.message } catch { return "\(error)" }
+    }
+
+    /// Waits on a thread of its own: training needs those that tests run on.
+    private func finish(_ training: UnsafeMutableRawPointer) async {
+        let address = Int(bitPattern: training)
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            Thread.detachNewThread {
+                if let training = UnsafeMutableRawPointer(bitPattern: address) {
+                    while !waitForTraining(training, 1) {}
+                }
+                done.resume()
+            }
+        }
     }
 
     /// A text that the interface gave, as JSON.
@@ -64,22 +77,22 @@ import Testing
         try #require(try call { startTraining(task, options, data, nil, $0) })
     }
 
-    private func model(_ task: String, _ options: String, _ data: UnsafeMutableRawPointer?) throws
+    private func model(_ task: String, _ options: String, _ data: UnsafeMutableRawPointer?) async throws
         -> UnsafeMutableRawPointer
     {
         let training = try training(task, options, data)
         defer { release(training) }
-        while !waitForTraining(training, 1) {}
+        await finish(training)
         return try #require(try call { trainedModel(training, $0) })
     }
 
-    @Test func aModelIsTrainedAskedAndWritten() throws {
+    @Test func aModelIsTrainedAskedAndWritten() async throws {
         let data = try flowers()
         defer { release(data) }
         #expect(frameRows(data) == 90)
         let options =
             #"{"target": "kind", "validation": {"kind": "none"}, "parameters": {"maxDepth": 3, "stepSize": 1}}"#
-        let model = try model("BoostedTreeClassifier", options, data)
+        let model = try await model("BoostedTreeClassifier", options, data)
         defer { release(model) }
         let facts = try object(try call { modelFacts(model, $0) })
         #expect(
@@ -104,7 +117,7 @@ import Testing
         #expect(again["confusion"] as? [[Int]] == metrics["confusion"] as? [[Int]])
     }
 
-    @Test func progressIsReportedAndTrainingCancelled() throws {
+    @Test func progressIsReportedAndTrainingCancelled() async throws {
         let data = try flowers(3000)
         defer { release(data) }
         let training = try training(
@@ -115,13 +128,14 @@ import Testing
         defer { release(training) }
         var count = 0
         while count < 3 {
-            #expect(!waitForTraining(training, 0.01))
+            await Task.yield()
+            #expect(!waitForTraining(training, 0))
             count = try #require(try object(try call { trainingProgress(training, 0, $0) })["count"] as? Int)
         }
         cancelTraining(training)
-        while !waitForTraining(training, 1) {}
+        await finish(training)
         #expect(trainingWasCancelled(training))
-        #expect(message { _ = try call { trainedModel(training, $0) } }.contains("cancelled"))
+        #expect(await message { _ = try call { trainedModel(training, $0) } }.contains("cancelled"))
     }
 
     @Test(arguments: [
@@ -141,14 +155,14 @@ import Testing
         ("ActivityClassifier", "{}", "pass features"), ("SoundClassifier", "{}", "'file'"),
         ("HandPoseClassifier", #"{"parameters": {"augmentations": ["x"]}}"#, "'x' is no augmentation"),
     ])
-    func wrongRequestsAreNamed(task: String, options: String, words: String) throws {
+    func wrongRequestsAreNamed(task: String, options: String, words: String) async throws {
         let data = try flowers()
         defer { release(data) }
-        let text = message { release(try model(task, options, data)) }
+        let text = await message { release(try await model(task, options, data)) }
         #expect(text.contains(words), "\(text)")
     }
 
-    @Test func filesAndSFramesAreRead() throws {
+    @Test func filesAndSFramesAreRead() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -175,11 +189,12 @@ import Testing
         for (path, words) in [
             (folder.path, "no SFrame"), (folder.path + "/x.csv", "there is no file"), ("/etc/passwd", "ends in"),
         ] {
-            #expect(message { release(try #require(try call { frameFromFile(path, $0) })) }.contains(words), "\(path)")
+            let text = await message { release(try #require(try call { frameFromFile(path, $0) })) }
+            #expect(text.contains(words), "\(path): \(text)")
         }
     }
 
-    @Test func everyTaskIsDescribed() throws {
+    @Test func everyTaskIsDescribed() async throws {
         let text = try #require(try call { trainingTasks($0) })
         defer { CoreMLPython.free(text) }
         let tasks = try #require(
@@ -189,7 +204,8 @@ import Testing
         for task in tasks {
             let name = try #require(task["task"] as? String)
             // A task that is not there says so; these say what they miss.
-            #expect(!message { release(try model(name, "{}", nil)) }.contains("there is no task"))
+            let text = await message { release(try await model(name, "{}", nil)) }
+            #expect(!text.contains("there is no task"), "\(text)")
         }
     }
 }

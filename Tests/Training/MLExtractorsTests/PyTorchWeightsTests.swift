@@ -86,7 +86,7 @@ import MLExtractors
         for (tensor, text) in [
             (PyTorchFiles.tensor(storage, shape: [5], strides: [1]), "lies outside of its storage"),
             (PyTorchFiles.tensor(storage, offset: 3, shape: [2], strides: [1]), "lies outside of its storage"),
-            (PyTorchFiles.tensor(storage, offset: -1, shape: [2], strides: [1]), "a tensor is made of other values"),
+            (PyTorchFiles.tensor(storage, offset: -1, shape: [2], strides: [1]), "a tensor's offset is -1"),
             (PyTorchFiles.tensor(storage, shape: [-2], strides: [1]), "no numbers from 0"),
             (PyTorchFiles.tensor(storage, shape: [huge, huge, huge], strides: [0, huge, 1]), "too large"),
             (PyTorchFiles.tensor(storage, shape: [2], strides: [huge]), "lies outside of its storage"),

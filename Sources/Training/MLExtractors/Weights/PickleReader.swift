@@ -323,7 +323,8 @@ struct PickleReader {
         }
         let shape = try numbers(sizes)
         let strides = try numbers(steps)
-        guard offset >= 0, shape.count == strides.count, shape.count <= 8 else {
+        guard offset >= 0 else { throw damaged("a tensor's offset is \(offset)") }
+        guard shape.count == strides.count, shape.count <= 8 else {
             throw damaged("a tensor's shape has \(shape.count) axes, its strides \(strides.count)")
         }
         return TensorPlace(storage: storage, offset: offset, shape: shape, strides: strides)
