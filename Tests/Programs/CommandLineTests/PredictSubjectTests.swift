@@ -18,8 +18,10 @@ struct PredictSubjectTests {
             #expect(try CommandFolder.last(run)["city"] as? String == city, "\(given): \(run.output)\(run.errors)")
         }
         let rows = try folder.write("city\n\"\"\"Riga\"\"\"\n", "rows.csv")
-        let run = try coreml("predict", model, "--csv", rows, "--json")
-        #expect(try CommandFolder.last(run)["city"] as? String == #""Riga""#, "\(run.output)\(run.errors)")
+        let run = try coreml("predict", model, "--csv", rows, "-o", folder.path("rows.jsonl"))
+        #expect(run.status == 0, "\(run.errors)")
+        let line = String(decoding: try folder.data("rows.jsonl"), as: UTF8.self)
+        #expect(try CommandFolder.object(line)["city"] as? String == #""Riga""#, "\(line)")
     }
 
     @Test func sequencesAreInputs() throws {
