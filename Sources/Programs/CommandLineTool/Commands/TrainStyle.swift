@@ -40,7 +40,7 @@ struct TrainStyle: ParsableCommand {
     var iterations = MLStyleTransfer.__Defaults.maxIterations
     @Flag(help: "Train a network with a quarter of the computation.")
     var lite = false
-    @Flag(help: "Train for videos: drawn pictures change little with small changes of the picture.")
+    @Flag(help: "Train for videos: drawn pictures change little with noise in the picture.")
     var video = false
     @Option(help: "The picture that shows the progress; the first content picture by default.")
     var picture: String?
