@@ -157,7 +157,6 @@ let sources: [[Target]] = [
                     "MLRuntime", "MLLowering", "MLPasses", "MLModels",
                 ]
             ),
-            module("MLCompiler", ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLEngine"]),
         ]
     ),
     // Gradients and optimizers; trees, linear models, texts and series.
@@ -166,10 +165,14 @@ let sources: [[Target]] = [
         [
             module("MLTrainingCore", ["MLNumerics", "MLFeatures"]),
             module(
-                "MLTraining",
+                "MLGraphTraining",
+                ["MLNumerics", "MLKernels", "MLGraph", "MLOperators", "MLRuntime", "MLPasses", "MLTrainingCore"]
+            ),
+            module(
+                "MLUpdating",
                 [
-                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLRuntime", "MLLowering", "MLPasses", "MLModels", "MLEngine", "MLTrainingCore",
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators", "MLRuntime",
+                    "MLLowering", "MLModels", "MLEngine", "MLTrainingCore", "MLGraphTraining",
                 ]
             ),
             module(
@@ -192,14 +195,14 @@ let sources: [[Target]] = [
                 "MLSeriesTraining",
                 [
                     "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLModels", "MLEngine", "MLTrainingCore", "MLTraining",
+                    "MLModels", "MLEngine", "MLTrainingCore", "MLGraphTraining",
                 ]
             ),
             module(
                 "MLStyleTraining",
                 [
                     "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLOperators", "MLLowering",
-                    "MLPasses", "MLEngine", "MLTrainingCore", "MLTraining",
+                    "MLPasses", "MLEngine", "MLTrainingCore", "MLGraphTraining",
                 ]
             ),
         ]
@@ -212,7 +215,7 @@ let sources: [[Target]] = [
                 "MLInspection",
                 [
                     "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLGraph",
-                    "MLOperators", "MLLowering", "MLEngine", "MLTraining", protobuf,
+                    "MLOperators", "MLLowering", "MLEngine", "MLUpdating", protobuf,
                 ]
             ),
             module(
@@ -234,7 +237,7 @@ let sources: [[Target]] = [
                 "CoreML",
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
-                    "MLOperators", "MLEngine", "MLCompiler", "MLTraining", "CModelCollections",
+                    "MLOperators", "MLEngine", "MLUpdating", "CModelCollections",
                 ]
             ),
             module(
@@ -258,7 +261,7 @@ let sources: [[Target]] = [
                 "CreateML",
                 [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
-                    "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
+                    "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
                     "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
                     "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
@@ -275,7 +278,7 @@ let sources: [[Target]] = [
             module("MLDelta", ["CZstandard", "MLNumerics", "MLFiles", "MLEncryption", "MLArchive"] + crypto),
             module(
                 "MLPackaging",
-                ["MLNumerics", "MLFiles", "MLCompiler", "MLEncryption", "MLArchive", "MLDelta"] + crypto
+                ["MLNumerics", "MLFiles", "MLEngine", "MLEncryption", "MLArchive", "MLDelta"] + crypto
             ),
             c("CVaultRegistration", ["CModelVault"]),
             module(
@@ -316,7 +319,7 @@ let sources: [[Target]] = [
         [
             module(
                 "CompilerCommands",
-                ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLCompiler", arguments]
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLEngine", arguments]
             ),
             module("EncryptedCommands", ["MLNumerics", "MLFiles", "MLPackaging", "CompilerCommands"]),
             module(
@@ -331,7 +334,7 @@ let sources: [[Target]] = [
                 [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
-                    "MLCompiler", "MLTraining", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
+                    "MLUpdating", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
                     "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
                     "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
                     arguments,
@@ -400,7 +403,7 @@ let checks: [[Target]] = [
             tests(
                 "GeneratedClassTests",
                 [
-                    "MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLCompiler", "CoreML",
+                    "MLNumerics", "MLSpecification", "MLFiles", "MLGeneration", "MLEngine", "CoreML",
                     "GeneratedClassesInSwift5", "TestSupport", protobuf,
                 ]
             ),
@@ -412,7 +415,8 @@ let checks: [[Target]] = [
             tests(
                 "MLOperatorsTests",
                 [
-                    "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime", "MLTraining",
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators", "MLRuntime",
+                    "MLGraphTraining",
                     "TestSupport",
                 ]
             ),
@@ -429,18 +433,11 @@ let checks: [[Target]] = [
                 "MLLoweringTests",
                 [
                     "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators", "MLLowering",
-                    "MLEngine", "MLCompiler", "TestSupport", protobuf,
+                    "MLEngine", "TestSupport", protobuf,
                 ]
             ),
             tests("MLPassesTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "MLPasses"]),
             tests("MLModelsTests", ["MLNumerics", "MLSpecification", "MLFeatures", "MLModels", protobuf]),
-            tests(
-                "MLCompilerTests",
-                [
-                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLCompiler",
-                    protobuf,
-                ]
-            ),
             tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         ]
     ),
@@ -453,11 +450,14 @@ let checks: [[Target]] = [
                 ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
             ),
             tests(
-                "MLTrainingTests",
+                "MLGraphTrainingTests",
+                ["MLNumerics", "MLGraph", "MLOperators", "MLTrainingCore", "MLGraphTraining", "TestSupport"]
+            ),
+            tests(
+                "MLUpdatingTests",
                 [
-                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLRuntime", "MLLowering", "MLPasses", "MLEngine", "MLTrainingCore", "MLTraining", "TestSupport",
-                    protobuf,
+                    "MLNumerics", "MLKernels", "MLSpecification", "MLFiles", "MLFeatures", "MLGraphTraining",
+                    "MLUpdating", "TestSupport", protobuf,
                 ]
             ),
             tests(
@@ -557,7 +557,7 @@ let checks: [[Target]] = [
             app("EncryptedApp", ["CoreML", "CoreMLEncryption"]),
             tests(
                 "MLEncryptionTests",
-                ["MLNumerics", "MLSpecification", "MLFiles", "MLCompiler", "MLEncryption", "MLArchive", "MLPackaging"]
+                ["MLNumerics", "MLSpecification", "MLFiles", "MLEngine", "MLEncryption", "MLArchive", "MLPackaging"]
                     + crypto
             ),
             tests("MLDeltaTests", ["MLNumerics", "MLFiles", "MLEncryption", "MLArchive", "MLDelta"] + crypto),
@@ -647,7 +647,7 @@ let checks: [[Target]] = [
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
         "Oracles/network-training",
-        [program("TrainingRunner", ["MLNumerics", "MLKernels", "MLFiles", "MLFeatures", "MLTraining"])]
+        [program("TrainingRunner", ["MLNumerics", "MLKernels", "MLFiles", "MLFeatures", "MLUpdating"])]
     ),
     room(
         "Oracles/encryption",

@@ -3,7 +3,7 @@ import MLFeatures
 import MLFiles
 import MLKernels
 import MLNumerics
-import MLTraining
+import MLUpdating
 
 /// Trains an updatable network on recorded examples in a given order: `training-runner FOLDER [--double] [--threads N]`.
 ///

@@ -1,5 +1,5 @@
-import MLCompiler
 package import MLEncryption
+import MLEngine
 package import MLFiles
 package import MLNumerics
 

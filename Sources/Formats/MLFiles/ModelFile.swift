@@ -12,7 +12,7 @@ package struct ModelFile: Sendable {
         case model
         /// A `.mlpackage` folder: manifest, specification, weight files.
         case package
-        /// A compiled folder, as `MLCompiler` writes it.
+        /// A compiled folder, as `ModelCompiler` writes it.
         case compiled
         /// Data in memory.
         case memory

@@ -114,7 +114,7 @@ struct GeneratedFeature {
         for name in names where !seen.insert(name).inserted {
             throw ModelError(.invalidModel, "Two features are called '\(SourceText.line(name))'; rename one of them.")
         }
-        let identifiers = Identifier.unique(names, taken: taken)
+        let identifiers = SwiftIdentifier.unique(names, taken: taken)
         var result: [GeneratedFeature] = []
         for (description, identifier) in zip(descriptions, identifiers) {
             let feature = try withErrorContext(SourceText.line(description.name)) { () throws(ModelError) in

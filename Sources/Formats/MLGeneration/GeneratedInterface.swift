@@ -31,7 +31,7 @@ struct GeneratedInterface {
 
     /// The interface of the model, or of its default function; then those of its other functions, in the file's order.
     static func all(_ model: SpecModel, named name: String) throws(ModelError) -> [GeneratedInterface] {
-        var used = Identifier.reservedTypes
+        var used = SwiftIdentifier.reservedTypes
         func className(_ wish: String) -> String {
             var name = wish
             while endings.contains(where: { used.contains(name + $0) }) { name += "_" }
@@ -40,9 +40,9 @@ struct GeneratedInterface {
         }
         let description = model.description_p
         let mainName = description.defaultFunctionName.isEmpty ? "main" : description.defaultFunctionName
-        var wanted: [(name: String, function: String?)] = [(className(Identifier.ofClass(name)), nil)]
+        var wanted: [(name: String, function: String?)] = [(className(SwiftIdentifier.ofClass(name)), nil)]
         for function in description.functions where function.name != mainName {
-            let ending = Identifier.capitalized(Identifier.spelled(function.name, avoiding: []))
+            let ending = SwiftIdentifier.capitalized(SwiftIdentifier.spelled(function.name, avoiding: []))
             wanted.append((className(wanted[0].name + ending), function.name))
         }
         var result: [GeneratedInterface] = []
@@ -54,7 +54,7 @@ struct GeneratedInterface {
                     className: name,
                     function: function,
                     learns: model.isUpdatable,
-                    typeNames: used.subtracting(Identifier.reservedTypes)
+                    typeNames: used.subtracting(SwiftIdentifier.reservedTypes)
                 )
             }
             result.append(interface)
@@ -82,7 +82,7 @@ struct GeneratedInterface {
             ? try withErrorContext("training inputs") { () throws(ModelError) in
                 try GeneratedFeature.features(description.trainingInput, taken: typeNames.union(Self.inputMembers))
             } : nil
-        let identifiers = Identifier.unique(description.state.map(\.name), taken: Self.stateMembers)
+        let identifiers = SwiftIdentifier.unique(description.state.map(\.name), taken: Self.stateMembers)
         states = zip(description.state, identifiers).map { state, identifier in
             State(name: state.name, identifier: identifier, comment: SourceText.comment(state.shortDescription))
         }

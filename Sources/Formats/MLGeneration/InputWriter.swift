@@ -1,3 +1,5 @@
+import MLFiles
+
 /// Writes a class that provides the inputs of a model, or those of an example that it learns from.
 struct InputWriter {
     let types: TypeWriter
@@ -70,7 +72,7 @@ struct InputWriter {
         var names = Set(features.map(\.identifier))
         for feature in features {
             guard feature.convertible != nil else { continue }
-            let setter = Identifier.unused("set" + Identifier.capitalized(feature.identifier), in: &names)
+            let setter = SwiftIdentifier.unused("set" + SwiftIdentifier.capitalized(feature.identifier), in: &names)
             for (type, label) in [("CGImage", "cgImage"), ("URL", "imageAt")] {
                 writer.add("/// Brings a picture to the model's size and form.")
                 writer.add(types.availability.member(since: 4))

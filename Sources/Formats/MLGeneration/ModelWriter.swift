@@ -1,3 +1,5 @@
+import MLFiles
+
 /// Writes the class that loads a model and predicts with it.
 struct ModelWriter {
     let types: TypeWriter
@@ -198,7 +200,7 @@ struct ModelWriter {
     private func writeFeaturePredictions(to writer: inout SourceWriter) {
         let list = FeatureList(features: interface.inputs)
         var names = Set(interface.inputs.map(\.identifier))
-        let state = Identifier.unused("state", in: &names)
+        let state = SwiftIdentifier.unused("state", in: &names)
         let isStateful = !interface.states.isEmpty
         func write(_ parameters: [String], _ arguments: [String], to writer: inout SourceWriter) {
             writer.function(

@@ -1,3 +1,5 @@
+import MLFiles
+
 /// Writes the class that holds what a model predicted.
 struct OutputWriter {
     let types: TypeWriter
@@ -33,7 +35,7 @@ struct OutputWriter {
             writer.add("\(access)var \(feature.identifier): \(feature.type) { \(value) }")
             writer.space()
             guard let scalar = feature.scalar else { continue }
-            let name = Identifier.unused(feature.identifier + "ShapedArray", in: &names)
+            let name = SwiftIdentifier.unused(feature.identifier + "ShapedArray", in: &names)
             let type = "MLShapedArray<\(scalar)>"
             writer.guarded(float16: scalar == "Float16") { writer in
                 writer.add(feature.comment)

@@ -91,7 +91,7 @@ package struct GenerateCommand: ParsableCommand {
         )
         let file = try ModelFile.open(path: model)
         try build.check(file)
-        let place = OutputPlace(folder, ending: ".swift", name: Identifier.ofClass(name))
+        let place = OutputPlace(folder, ending: ".swift", name: SwiftIdentifier.ofClass(name))
         guard build.dryRun == .no else { return place.path }
         let source = [UInt8](try ClassGenerator.source(of: file, named: name, options: options).utf8)
         // A build compiles again what has a new date.

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import MLCompiler
+import MLEngine
 import MLFiles
 import MLNumerics
 

@@ -1,7 +1,7 @@
 import MLGraph
+import MLGraphTraining
 import MLNumerics
 import MLOperators
-import MLTraining
 
 /// What a style picture is compared by: the statistics of a loss network's values, and of its colours.
 struct StyleTarget: Sendable {

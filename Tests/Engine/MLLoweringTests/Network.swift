@@ -1,4 +1,3 @@
-import MLCompiler
 import MLEngine
 import MLFeatures
 import MLFiles

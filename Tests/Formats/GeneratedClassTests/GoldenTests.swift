@@ -1,4 +1,5 @@
 import Foundation
+import MLFiles
 import MLGeneration
 import Testing
 
@@ -9,7 +10,9 @@ struct GoldenTests {
 
     private static func golden(_ sample: Sample) -> URL {
         let folder = sample.isOld ? "GeneratedClassesInSwift5" : "GeneratedClassTests/Goldens"
-        return tests.appendingPathComponent(folder).appendingPathComponent(Identifier.ofClass(sample.name) + ".swift")
+        return tests.appendingPathComponent(folder).appendingPathComponent(
+            SwiftIdentifier.ofClass(sample.name) + ".swift"
+        )
     }
 
     @Test(arguments: Samples.all)

@@ -1,7 +1,7 @@
 import CoreML
 import Foundation
 import GeneratedClassesInSwift5
-import MLCompiler
+import MLEngine
 import MLFiles
 import Testing
 

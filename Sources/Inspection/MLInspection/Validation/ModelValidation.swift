@@ -4,7 +4,7 @@ import MLFeatures
 package import MLFiles
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 /// Finds all problems of a model file, not only the first one.
 package enum ModelValidation {

@@ -1,12 +1,11 @@
 import ArgumentParser
 import Foundation
-import MLCompiler
 import MLEngine
 import MLFiles
 import MLKernels
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 import Synchronization
 
 struct Update: ParsableCommand {

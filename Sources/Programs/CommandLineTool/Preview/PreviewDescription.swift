@@ -6,7 +6,7 @@ import MLFiles
 import MLInspection
 import MLPreview
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 /// The description of the model for the page.
 struct PreviewDescription {

@@ -4,7 +4,7 @@ import MLFiles
 import MLNumerics
 import MLPreview
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 /// A training run of the page: examples and settings.
 struct PreviewLesson: Sendable {

@@ -2,7 +2,6 @@ import CoreML
 import CreateML
 import Foundation
 import ImageIO
-import MLCompiler
 import MLEngine
 import MLFeatureFiles
 import MLFiles
@@ -10,7 +9,7 @@ import MLImages
 import MLNumerics
 import MLPreview
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 /// Handles the page's requests.
 struct PreviewRoutes: Sendable {

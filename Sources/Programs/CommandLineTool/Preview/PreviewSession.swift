@@ -6,7 +6,7 @@ import MLFiles
 import MLNumerics
 import MLPreview
 import MLSpecification
-import MLTraining
+import MLUpdating
 import Synchronization
 
 /// A loaded model with the state that the page keeps between requests.

@@ -2,7 +2,7 @@ import MLEngine
 import MLFiles
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 /// The on-device update of a model, as its file states it, and the settings of a nearest-neighbours classifier.
 struct LearningFacts {

@@ -1,5 +1,5 @@
 import Foundation
-import MLTraining
+import MLUpdating
 
 /// Shows the progress of `coreml update`: a bar on a terminal, a line per epoch elsewhere, or JSON.
 final class UpdateProgress {

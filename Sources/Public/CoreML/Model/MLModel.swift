@@ -1,5 +1,4 @@
 import Dispatch
-import MLCompiler
 package import MLEngine
 package import MLFiles
 import MLNumerics

@@ -1,7 +1,7 @@
 import MLFiles
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 
 extension MLModel {
     /// The value of a parameter of the loaded model.

@@ -2,7 +2,7 @@ import Dispatch
 import MLEngine
 import MLFiles
 import MLNumerics
-import MLTraining
+import MLUpdating
 import Synchronization
 
 /// A task that trains a model further with an app's data.

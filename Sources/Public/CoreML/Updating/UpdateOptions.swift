@@ -1,5 +1,5 @@
 import MLNumerics
-import MLTraining
+import MLUpdating
 
 extension UpdateOption {
     /// Converts the parameters of a configuration to options of an update; those of linked models are left out.

@@ -1,7 +1,7 @@
 import Glibc
 import MLNumerics
-import MLTraining
 import MLTrainingCore
+import MLGraphTraining
 
 /// Exponentially weighted means and variances of mini-batches.
 struct RunningStatistics: Sendable {

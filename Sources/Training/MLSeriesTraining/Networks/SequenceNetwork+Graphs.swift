@@ -1,7 +1,7 @@
 import MLGraph
+import MLGraphTraining
 import MLNumerics
 import MLOperators
-import MLTraining
 
 extension SequenceNetwork {
     /// The mean cross-entropy of a mini-batch.

@@ -1,6 +1,6 @@
 import Glibc
+import MLGraphTraining
 package import MLNumerics
-import MLTraining
 import MLTrainingCore
 
 /// The hyperparameters of a network's training.

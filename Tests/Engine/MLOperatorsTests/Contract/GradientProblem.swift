@@ -1,7 +1,7 @@
 import MLGraph
+import MLGraphTraining
 import MLNumerics
 import MLOperators
-import MLTraining
 import TestSupport
 
 /// A question to an operator's gradient rule: its answer against differences of the plain evaluation in double

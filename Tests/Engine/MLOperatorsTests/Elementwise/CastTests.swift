@@ -1,7 +1,7 @@
 import MLGraph
+import MLGraphTraining
 import MLNumerics
 import MLOperators
-import MLTraining
 import TestSupport
 import Testing
 

@@ -1,13 +1,8 @@
+package import MLGraphTraining
 package import MLNumerics
 
 /// The hyperparameters of an update, from the file or the caller.
 package struct TrainingSettings: Hashable, Sendable {
-    /// The optimiser; see `OptimizerRule` for the formulas.
-    package enum Optimizer: Hashable, Sendable {
-        case sgd(momentum: Double)
-        case adam(beta1: Double, beta2: Double, eps: Double)
-    }
-
     package var optimizer: Optimizer
     package var learningRate: Double
     package var miniBatchSize: Int

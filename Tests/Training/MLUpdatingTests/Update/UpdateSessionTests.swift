@@ -2,7 +2,7 @@ import MLFeatures
 import MLFiles
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 import Testing
 
 /// The loop over epochs and mini-batches: orders, checkpoints, parameters.

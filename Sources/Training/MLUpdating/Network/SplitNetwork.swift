@@ -1,6 +1,7 @@
 import MLEngine
 import MLFeatures
 import MLGraph
+import MLGraphTraining
 import MLLowering
 import MLNumerics
 import MLOperators

@@ -1,8 +1,9 @@
 import MLFeatures
+import MLGraphTraining
 import MLKernels
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 import Testing
 
 @Suite(.serialized) struct NetworkTrainerTests {
@@ -12,12 +13,12 @@ import Testing
         }
     }
 
-    private static let optimizers: [TrainingSettings.Optimizer] = [
+    private static let optimizers: [Optimizer] = [
         .sgd(momentum: 0), .sgd(momentum: 0.9), .adam(beta1: 0.9, beta2: 0.999, eps: 1e-8),
     ]
 
     @Test(arguments: optimizers)
-    func lossFalls(_ optimizer: TrainingSettings.Optimizer) throws {
+    func lossFalls(_ optimizer: Optimizer) throws {
         var settings = try NetworkTrainer.settings(of: UpdatableModel.perceptron().specification)
         settings.optimizer = optimizer
         settings.learningRate = 0.05

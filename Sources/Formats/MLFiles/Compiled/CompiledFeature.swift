@@ -1,4 +1,3 @@
-import MLFiles
 import MLSpecification
 
 /// A feature of the interface as `metadata.json` describes it; numbers are texts there.

@@ -1,9 +1,9 @@
 import MLNumerics
 import Testing
 
-import MLTraining
+import MLGraphTraining
 
-@Suite struct CheckpointTests {
+@Suite struct TrainerCheckpointTests {
     private static let tensors = [
         Tensor([1, 2, 3, 4, 5, 6] as [Float], shape: [2, 3]), Tensor([7] as [Float], shape: []),
     ]

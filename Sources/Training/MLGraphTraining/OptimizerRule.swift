@@ -11,13 +11,13 @@ import MLNumerics
 ///
 /// Every state starts at 0.
 struct OptimizerRule {
-    let optimizer: TrainingSettings.Optimizer
+    let optimizer: Optimizer
     let learningRate: Double
     /// The number of the step, from 1.
     let step: Int
 
     /// The number of state tensors that the optimiser keeps for each parameter.
-    static func stateCount(_ optimizer: TrainingSettings.Optimizer) -> Int {
+    static func stateCount(_ optimizer: Optimizer) -> Int {
         switch optimizer {
         case .sgd(let momentum): momentum == 0 ? 0 : 1
         case .adam: 2

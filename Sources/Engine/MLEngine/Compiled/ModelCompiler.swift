@@ -1,4 +1,3 @@
-import MLEngine
 package import MLFiles
 package import MLNumerics
 import MLSpecification

@@ -1,3 +1,4 @@
+import MLGraphTraining
 package import MLNumerics
 package import MLSpecification
 

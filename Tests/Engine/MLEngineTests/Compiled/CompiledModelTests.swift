@@ -1,5 +1,4 @@
 import Glibc
-import MLCompiler
 import MLEngine
 import MLFeatures
 import MLFiles

@@ -1,4 +1,3 @@
-import MLFiles
 import MLSpecification
 
 /// The parameters of a model as `metadata.json` lists them: name, type, default value and allowed values.

@@ -1,4 +1,4 @@
-import MLCompiler
+import MLEngine
 import MLFiles
 import MLNumerics
 import MLSpecification

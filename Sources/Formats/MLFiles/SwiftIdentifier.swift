@@ -2,11 +2,11 @@
 ///
 /// A character that no identifier can have becomes `_`, `_` goes before a leading digit, and `_` goes behind a name that
 /// means something else already.
-package enum Identifier {
+package enum SwiftIdentifier {
     /// A name for the class that stands for a model called `name`.
     package static func ofClass(_ name: String) -> String { spelled(name, avoiding: reservedTypes) }
 
-    static func spelled(_ name: String, avoiding others: Set<String>) -> String {
+    package static func spelled(_ name: String, avoiding others: Set<String>) -> String {
         var text = String(String.UnicodeScalarView(name.unicodeScalars.map { isPart($0) ? $0 : "_" }))
         if let first = text.unicodeScalars.first, first != "_", !isStart(first) { text = "_" + text }
         if text.isEmpty { text = "_" }
@@ -32,7 +32,7 @@ package enum Identifier {
     /// `reserved` and `taken`.
     ///
     /// Names that need no change keep their spelling; of names that would become the same, later ones get further `_`.
-    static func unique(_ names: [String], taken: Set<String> = []) -> [String] {
+    package static func unique(_ names: [String], taken: Set<String> = []) -> [String] {
         var used = reserved.union(taken)
         var result = names.map { spelled($0, avoiding: used) == $0 ? $0 : nil as String? }
         used.formUnion(names)
@@ -45,7 +45,7 @@ package enum Identifier {
     }
 
     /// The first of `name`, `name_`, `name__`, … that is not in `used`, which it joins.
-    static func unused(_ name: String, in used: inout Set<String>) -> String {
+    package static func unused(_ name: String, in used: inout Set<String>) -> String {
         var result = name
         while used.contains(result) { result += "_" }
         used.insert(result)
@@ -53,7 +53,7 @@ package enum Identifier {
     }
 
     /// With a capital letter in front, as names of types and the rest of `setImage` have.
-    static func capitalized(_ identifier: String) -> String {
+    package static func capitalized(_ identifier: String) -> String {
         guard let first = identifier.first else { return identifier }
         return first.uppercased() + identifier.dropFirst()
     }
@@ -84,7 +84,7 @@ package enum Identifier {
     ]
 
     /// What no feature is called.
-    static let reserved = keywords.union(called)
+    package static let reserved = keywords.union(called)
     /// What no class is called.
-    static let reservedTypes = reserved.union(named)
+    package static let reservedTypes = reserved.union(named)
 }

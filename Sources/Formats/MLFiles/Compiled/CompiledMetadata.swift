@@ -1,18 +1,16 @@
-import MLFiles
-import MLGeneration
-import MLSpecification
+package import MLSpecification
 
 /// The description of a model in the `metadata.json` of a compiled folder: a list of one object with Apple's keys.
-enum CompiledMetadata {
+package enum CompiledMetadata {
     /// Describes a model; `name` is its name, from which the name of its generated class follows.
-    static func json(_ model: SpecModel, named name: String) -> JSONValue {
+    package static func json(_ model: SpecModel, named name: String) -> JSONValue {
         let description = model.description_p
         let metadata = description.metadata
         var members: [JSONValue.Member] = [
             .init("metadataOutputVersion", .string("3.0")),
             .init("modelType", kind(model)),
             .init("method", .string("predict")),
-            .init("generatedClassName", .string(Identifier.ofClass(name))),
+            .init("generatedClassName", .string(SwiftIdentifier.ofClass(name))),
             .init("specificationVersion", .number(Double(model.specificationVersion))),
             .init("isUpdatable", .string(model.isUpdatable ? "1" : "0")),
             .init("inputSchema", schema(description.input)),

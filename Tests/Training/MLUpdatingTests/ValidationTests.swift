@@ -1,7 +1,7 @@
 import MLFeatures
 import MLNumerics
 import MLSpecification
-import MLTraining
+import MLUpdating
 import Testing
 
 /// What the specification does not allow in an updatable network is refused by an error that names the culprit.

@@ -1,4 +1,3 @@
-import MLFiles
 import MLSpecification
 
 /// The operations or layers of a model, and the types of values and weights, as `metadata.json` counts them.

@@ -8,7 +8,7 @@ import MLTrainingCore
 ///
 /// A value type: copies are independent. The result does not depend on the number of threads.
 package struct GraphTrainer: Sendable {
-    package var optimizer: TrainingSettings.Optimizer {
+    package var optimizer: Optimizer {
         didSet { if optimizer != oldValue { fitState() } }
     }
     package var learningRate: Double
@@ -18,7 +18,7 @@ package struct GraphTrainer: Sendable {
     /// The optimiser state of each parameter.
     private var states: [[Tensor]]
 
-    package init(parameters: [Tensor], optimizer: TrainingSettings.Optimizer, learningRate: Double) {
+    package init(parameters: [Tensor], optimizer: Optimizer, learningRate: Double) {
         self.parameters = parameters
         self.optimizer = optimizer
         self.learningRate = learningRate

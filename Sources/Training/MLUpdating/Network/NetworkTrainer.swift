@@ -1,4 +1,5 @@
 package import MLFeatures
+import MLGraphTraining
 package import MLNumerics
 package import MLOperators
 package import MLSpecification
