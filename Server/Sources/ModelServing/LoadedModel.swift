@@ -49,22 +49,37 @@ package final class LoadedModel: Sendable {
     /// The most examples that are predicted together; 0 when they are predicted one by one, as Triton states it.
     package var mostTogether: Int { queue.predictor.form == .single ? 0 : queue.mostRows }
 
-    /// Answers a request.
+    /// Predicts, and gives the outputs that a request wants.
     ///
     /// - Throws: `ServingError` that names what does not fit.
-    func answer(_ request: InferenceRequest) async throws -> AnswerBody {
+    func outputs(_ request: InferenceRequest) async throws -> [(Tensor, isBinary: Bool)] {
         try refuseSequences(request)
         try interface.check(request)
         let example = try interface.example(request.inputs)
         let rows = queue.predictor.form == .stacked ? request.inputs.first?.shape.first ?? 1 : 1
         let answer = try await pool.predict(Job(example, rows: max(rows, 1)), queue)
         counts.computed(answer)
-        return try AnswerBody(
-            model: name,
-            version: version,
-            id: request.id,
-            outputs: try interface.tensors(answer.outputs, for: request)
-        )
+        return try interface.tensors(answer.outputs, for: request)
+    }
+
+    /// Answers a request over HTTP.
+    ///
+    /// - Throws: `ServingError` that names what does not fit.
+    func answer(_ request: InferenceRequest) async throws -> AnswerBody {
+        try AnswerBody(model: name, version: version, id: request.id, outputs: try await outputs(request))
+    }
+
+    /// Calls `body` and counts its answer, or its failure by status, in the model's statistics.
+    func counting<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        let start = ContinuousClock.now
+        do {
+            let answer = try await body()
+            counts.answered(200, ContinuousClock.now - start)
+            return answer
+        } catch {
+            counts.answered((error as? ServingError)?.status ?? 500, ContinuousClock.now - start)
+            throw error
+        }
     }
 
     private func refuseSequences(_ request: InferenceRequest) throws {

@@ -15,7 +15,8 @@ extension JSONWriter {
 
 /// The descriptions of the server and its models.
 extension ServingRoutes {
-    private static let extensions = [
+    /// The extensions of the protocol that this server has.
+    static let extensions = [
         "binary_tensor_data", "classification", "model_configuration", "model_repository", "statistics",
     ]
 

@@ -98,20 +98,13 @@ package struct ServingRoutes: Sendable {
 
     private func infer(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         let model = try model(context)
-        let start = ContinuousClock.now
-        do {
-            let answer = try await predict(request, model)
-            var headers: HTTPFields = [.contentType: "application/json"]
-            if let length = answer.headerLength {
-                headers[.contentType] = "application/octet-stream"
-                headers[Self.headerLength] = String(length)
-            }
-            model.counts.answered(200, ContinuousClock.now - start)
-            return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: answer.bytes))
-        } catch {
-            model.counts.answered((error as? ServingError)?.status ?? 500, ContinuousClock.now - start)
-            throw error
+        let answer = try await model.counting { try await predict(request, model) }
+        var headers: HTTPFields = [.contentType: "application/json"]
+        if let length = answer.headerLength {
+            headers[.contentType] = "application/octet-stream"
+            headers[Self.headerLength] = String(length)
         }
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: answer.bytes))
     }
 
     private static let headerLength: HTTPField.Name = {

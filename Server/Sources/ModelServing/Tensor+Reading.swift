@@ -2,7 +2,7 @@ import NIOCore
 
 extension Tensor {
     /// The most axes of a tensor.
-    private static let mostAxes = 32
+    static let mostAxes = 32
 
     /// Reads an element of `inputs`, and its part of the binary data.
     ///
@@ -17,9 +17,7 @@ extension Tensor {
         guard let name = head.name else { throw ServingError.invalid("\(place) has no \"name\".") }
         guard let type = head.type else { throw ServingError.invalid("The input \"\(name)\" has no \"datatype\".") }
         guard let shape = head.shape else { throw ServingError.invalid("The input \"\(name)\" has no \"shape\".") }
-        guard let count = Self.count(of: shape) else {
-            throw ServingError.invalid("The input \"\(name)\" has the shape \(shapeText(shape)), which is too large.")
-        }
+        let count = try Self.count(of: shape, name)
         let elements: Elements
         switch (head.data, head.binarySize) {
         case (let offset?, nil):
@@ -41,6 +39,16 @@ extension Tensor {
         self.init(name, type, shape, elements)
     }
 
+    /// The number of elements of the input `name`.
+    ///
+    /// - Throws: `ServingError` when no number of 64 bits can hold it.
+    static func count(of shape: [Int], _ name: String) throws -> Int {
+        guard let count = count(of: shape) else {
+            throw ServingError.invalid("The input \"\(name)\" has the shape \(shapeText(shape)), which is too large.")
+        }
+        return count
+    }
+
     /// What is said of a tensor before its elements are read.
     private struct Head {
         let place: String
@@ -55,15 +63,7 @@ extension Tensor {
             let place = "\(place).\(key)"
             switch key {
             case "name": name = try reader.text(place)
-            case "datatype":
-                let text = try reader.text(place)
-                guard let known = TensorType(rawValue: text) else {
-                    throw ServingError.invalid(
-                        "\"\(place)\" is \"\(text)\", which is no type: there are BOOL, UINT8 to UINT64, INT8 to "
-                            + "INT64, FP16 to FP64, and BYTES."
-                    )
-                }
-                type = known
+            case "datatype": type = try TensorType(reader.text(place), place)
             case "shape":
                 var extents: [Int] = []
                 try reader.list(place) { reader, index in

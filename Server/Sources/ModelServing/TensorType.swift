@@ -18,6 +18,22 @@ package enum TensorType: String, Sendable {
     /// Strings of bytes, each with a length of its own.
     case bytes = "BYTES"
 
+    /// The type that a request names.
+    ///
+    /// - Parameters:
+    ///   - text: the type's name.
+    ///   - place: where the request names it, for the error.
+    /// - Throws: `ServingError` for other names.
+    init(_ text: String, _ place: String) throws {
+        guard let known = TensorType(rawValue: text) else {
+            throw ServingError.invalid(
+                "\"\(place)\" is \"\(text)\", which is no type: there are BOOL, UINT8 to UINT64, INT8 to INT64, FP16 to "
+                    + "FP64, and BYTES."
+            )
+        }
+        self = known
+    }
+
     /// The type of an array's elements.
     init(_ type: MLMultiArrayDataType) {
         switch type {

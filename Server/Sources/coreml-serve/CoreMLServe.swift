@@ -11,14 +11,15 @@ import UnixSignals
 struct CoreMLServe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml-serve",
-        abstract: "Serves Core ML models by the Open Inference Protocol (KServe v2) over HTTP.",
+        abstract: "Serves Core ML models by the Open Inference Protocol (KServe v2) over HTTP and gRPC.",
         discussion: """
-            Clients are tritonclient[http], KServe's SDK, curl and whatever else speaks the protocol.
+            Clients are tritonclient, KServe's SDK, curl and whatever else speaks the protocol.
 
             EXAMPLES
               coreml serve MobileNet.mlpackage
               coreml serve models/                              # models/NAME/VERSION/MODEL.mlpackage
               coreml serve digits=Digits.mlpackage houses.mlmodel --host 0.0.0.0 --port 8000
+              coreml serve models/ --grpc-port 8001             # HTTP at 8000 and gRPC at 8001
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve models/ --model-control explicit --load-model digits
 
@@ -38,6 +39,8 @@ struct CoreMLServe: AsyncParsableCommand {
     var models: [String]
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
     @Option(help: "The port to listen on; 0 for any free port.") var port = 8000
+    @Option(help: "The port for gRPC, usually 8001; 0 for any free port. Without it there is no gRPC.")
+    var grpcPort: Int?
 
     @Option(
         name: .customLong("max-batch"),
@@ -94,7 +97,9 @@ struct CoreMLServe: AsyncParsableCommand {
             throw ValidationError("\(name) takes a number from 1 to 1000000.")
         }
         guard (0...60_000).contains(delay) else { throw ValidationError("--max-delay takes 0 to 60000 milliseconds.") }
-        guard (0...65_535).contains(port) else { throw ValidationError("--port takes a number from 0 to 65535.") }
+        for (name, port) in [("--port", port), ("--grpc-port", grpcPort ?? 0)] where !(0...65_535).contains(port) {
+            throw ValidationError("\(name) takes a number from 0 to 65535.")
+        }
         guard bodyMegabytes <= totalMegabytes else { throw ValidationError("--max-body is --max-bodies or less.") }
         guard loadedModels.isEmpty || modelControl == .explicit else {
             throw ValidationError("--load-model needs --model-control explicit.")
@@ -140,13 +145,25 @@ struct CoreMLServe: AsyncParsableCommand {
             services.append(ModelWatch(repository, interval: .seconds(pollSeconds)))
             services.append(ReloadSignal(repository: repository))
         }
+        let routes = ServingRoutes(repository, metrics: metrics, limits: limits)
+        let place = host.contains(":") ? "[\(host)]" : host
+        if let grpcPort {
+            var connections = connections
+            connections.port = grpcPort
+            services.append(
+                try InferenceServer(routes, options: connections) { port in
+                    print("Listening for gRPC at \(place):\(port)")
+                    fflush(nil)
+                }
+            )
+        }
         let application = servingApplication(
-            ServingRoutes(repository, metrics: metrics, limits: limits),
+            routes,
             options: connections,
             services: services,
             logger: logger,
-            onRunning: { [host] port in
-                print("Listening at http://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+            onRunning: { port in
+                print("Listening at http://\(place):\(port)")
                 fflush(nil)
             }
         )

@@ -2,6 +2,7 @@
 package protocol CheckpointNumber: BitwiseCopyable {}
 
 extension UInt8: CheckpointNumber {}
+extension UInt64: CheckpointNumber {}
 extension Int32: CheckpointNumber {}
 extension Int64: CheckpointNumber {}
 extension Int: CheckpointNumber {}

@@ -1,5 +1,6 @@
 import CreateML
 import Foundation
+import MLTrainingCore
 import Synchronization
 
 /// What `CountingRun` makes.
@@ -54,7 +55,7 @@ struct CountingRun: TrainingRun {
     mutating func finish() throws -> Counted { Counted(sum: sum, steps: iteration) }
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(seed)
         writer.write(Int64(limit))
         writer.write(Int64(extraction))
@@ -63,7 +64,7 @@ struct CountingRun: TrainingRun {
     }
 
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the data")
+        var reader = CheckpointReader(data, "the data")
         seed = try reader.readInteger()
         limit = try reader.readInt(in: 0...Int.max, "the limit")
         extraction = try reader.readInt(in: 0...Int.max, "the extraction")
@@ -73,14 +74,14 @@ struct CountingRun: TrainingRun {
     }
 
     func encodedState() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(sum)
         writer.write(Int64(iteration))
         return writer.bytes
     }
 
     mutating func restore(state: [UInt8]) throws {
-        var reader = ArchiveReader(state, "the state")
+        var reader = CheckpointReader(state, "the state")
         sum = try reader.readInteger()
         iteration = try reader.readInt(in: 0...Int.max, "the iteration")
         try reader.finish()

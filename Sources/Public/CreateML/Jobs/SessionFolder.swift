@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import MLFiles
+import MLTrainingCore
 
 /// The folder of a training session.
 ///
@@ -64,8 +65,8 @@ struct SessionFolder: Sendable {
     // MARK: Data
 
     func write(_ data: [UInt8], of phase: MLPhase) throws {
-        var writer = ArchiveWriter()
-        writer.write(Fingerprint.of(data))
+        var writer = CheckpointWriter()
+        writer.write(Fingerprint.of(data, .wideProduct))
         try Self.writeDurably(writer.bytes + data, to: url.appendingPathComponent(phase.rawValue + ".data"))
     }
 
@@ -73,8 +74,8 @@ struct SessionFolder: Sendable {
         let file = url.appendingPathComponent(phase.rawValue + ".data")
         let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it again")
         let data = Array(bytes.dropFirst(8))
-        var writer = ArchiveWriter()
-        writer.write(Fingerprint.of(data))
+        var writer = CheckpointWriter()
+        writer.write(Fingerprint.of(data, .wideProduct))
         guard Array(bytes.prefix(8)) == writer.bytes else {
             throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it again")
         }
@@ -117,12 +118,12 @@ struct SessionFolder: Sendable {
             metrics: CodedMetrics(metrics: metrics),
             fingerprint: String(fingerprint, radix: 16),
             count: state.count,
-            sum: String(Fingerprint.of(state), radix: 16)
+            sum: String(Fingerprint.of(state, .wideProduct), radix: 16)
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let text = [UInt8](try encoder.encode(header))
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(UInt32(text.count))
         try Self.writeDurably(Self.magic + writer.bytes + text + state, to: file)
         return checkpoint
@@ -195,7 +196,7 @@ struct SessionFolder: Sendable {
     func state(of checkpoint: MLCheckpoint, task: String) throws -> (state: [UInt8], fingerprint: String) {
         let (header, bytes, start) = try readHeader(checkpoint.url, task)
         let state = Array(bytes[start...])
-        guard String(Fingerprint.of(state), radix: 16) == header.sum else {
+        guard String(Fingerprint.of(state, .wideProduct), radix: 16) == header.sum else {
             throw MLCreateError.io(
                 reason: "the checkpoint \(checkpoint.url.path) is damaged (its sum is wrong); remove it, and the one "
                     + "before it is used"

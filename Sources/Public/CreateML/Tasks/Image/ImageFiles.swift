@@ -1,4 +1,5 @@
 import Foundation
+import MLTrainingCore
 
 /// The files of a training, with the features of those that are read so far.
 struct ImageFiles {
@@ -128,7 +129,7 @@ struct ImageFiles {
 
     // MARK: Bytes
 
-    func write(_ writer: inout ArchiveWriter, withFeatures: Bool) {
+    func write(_ writer: inout CheckpointWriter, withFeatures: Bool) {
         writer.write(files.map(\.path))
         writer.write(files.map(\.label))
         writer.write(files.map { $0.isValidation ? UInt8(1) : 0 })
@@ -136,7 +137,7 @@ struct ImageFiles {
         if withFeatures { writeFeatures(&writer) }
     }
 
-    func writeFeatures(_ writer: inout ArchiveWriter) {
+    func writeFeatures(_ writer: inout CheckpointWriter) {
         writer.write(Int64(width))
         writer.write(results.map(\.reason))
         writer.write(results.map(\.content))
@@ -144,7 +145,7 @@ struct ImageFiles {
         writer.write(results.flatMap(\.features))
     }
 
-    init(_ reader: inout ArchiveReader) throws {
+    init(_ reader: inout CheckpointReader) throws {
         let paths = try reader.readStrings()
         let labels = try reader.readStrings()
         let isValidation: [UInt8] = try reader.readArray()
@@ -158,7 +159,7 @@ struct ImageFiles {
         }
     }
 
-    mutating func readFeatures(_ reader: inout ArchiveReader) throws {
+    mutating func readFeatures(_ reader: inout CheckpointReader) throws {
         let width = try reader.readInt(in: 0...1 << 24, "the number of features")
         let reasons = try reader.readStrings()
         let contents: [UInt64] = try reader.readArray()

@@ -1,6 +1,7 @@
 import Foundation
 import MLExtractors
 import MLNumerics
+import MLTrainingCore
 
 /// The training of a picture classifier: features of all pictures, then the classifier of the features.
 ///
@@ -31,13 +32,13 @@ struct ImageRun: TrainingRun {
 
     /// The fingerprint of what the features depend on.
     private static func fingerprint(_ settings: ImageSettings, _ data: ImageFiles) throws -> UInt64 {
-        var result = Fingerprint()
-        result.combine(settings.installed ?? settings.modelPath ?? "")
-        result.combine(settings.outputName ?? "")
-        result.combine(settings.augmentation)
+        var result = Fingerprint(.wideProduct)
+        result.add(settings.installed ?? settings.modelPath ?? "")
+        result.add(settings.outputName ?? "")
+        result.add(settings.augmentation)
         for file in data.files {
-            result.combine(file.path)
-            result.combine(file.label)
+            result.add(file.path)
+            result.add(file.label)
         }
         return result.value
     }
@@ -189,7 +190,7 @@ struct ImageRun: TrainingRun {
     // MARK: Bytes
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(Int64(1))
         writer.write(String(decoding: try JSONEncoder.sorted.encode(settings), as: UTF8.self))
         data.write(&writer, withFeatures: data.isComplete)
@@ -197,7 +198,7 @@ struct ImageRun: TrainingRun {
     }
 
     init(data bytes: [UInt8]) throws {
-        var reader = ArchiveReader(bytes, "the session's pictures")
+        var reader = CheckpointReader(bytes, "the session's pictures")
         guard try reader.readInteger(Int64.self) == 1 else { throw reader.damaged("its version is unknown") }
         let text = try reader.readString()
         do { settings = try JSONDecoder().decode(ImageSettings.self, from: Data(text.utf8)) } catch {
@@ -209,7 +210,7 @@ struct ImageRun: TrainingRun {
     }
 
     func encodedState() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         guard data.isComplete else {
             data.writeFeatures(&writer)
             return writer.bytes
@@ -220,7 +221,7 @@ struct ImageRun: TrainingRun {
     }
 
     mutating func restore(state: [UInt8]) throws {
-        var reader = ArchiveReader(state, "the checkpoint")
+        var reader = CheckpointReader(state, "the checkpoint")
         guard data.isComplete else {
             try data.readFeatures(&reader)
             return try reader.finish()

@@ -2,6 +2,7 @@ import CoreML
 import Foundation
 import MLNumerics
 import MLSeriesTraining
+import MLTrainingCore
 
 /// The training of a classifier of time series; a step is an iteration of its learner.
 ///
@@ -32,7 +33,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     private static func fingerprint(_ problem: SeriesProblem) throws -> UInt64 {
         var problem = problem
         problem.settings = SequenceTrainingSettings()
-        return Fingerprint.of(try SeriesArchive.write(problem, SeriesOptions()))
+        return Fingerprint.of(try SeriesArchive.write(problem, SeriesOptions()), .wideProduct)
     }
 
     var parameters: [SessionParameter] {
@@ -120,7 +121,7 @@ enum SeriesArchive {
     private static let version = 1
 
     static func write(_ problem: SeriesProblem, _ options: SeriesOptions) throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(Int64(version))
         writer.write(String(decoding: try JSONEncoder.sorted.encode(options), as: UTF8.self))
         writer.write(problem.labels)
@@ -157,7 +158,7 @@ enum SeriesArchive {
         return writer.bytes
     }
 
-    private static func write(_ data: ActivityData, _ writer: inout ArchiveWriter) {
+    private static func write(_ data: ActivityData, _ writer: inout CheckpointWriter) {
         writer.write(Int64(data.recordings.count))
         for recording in data.recordings {
             writer.write(Int64(recording.sensors.count))
@@ -169,9 +170,9 @@ enum SeriesArchive {
     private static func write(
         _ training: LabeledExamples,
         _ validation: LabeledExamples?,
-        _ writer: inout ArchiveWriter
+        _ writer: inout CheckpointWriter
     ) {
-        func write(_ examples: LabeledExamples, _ writer: inout ArchiveWriter) {
+        func write(_ examples: LabeledExamples, _ writer: inout CheckpointWriter) {
             writer.write(examples.values)
             writer.write(examples.labels.map { Int64($0) })
         }
@@ -180,7 +181,7 @@ enum SeriesArchive {
     }
 
     static func read(_ bytes: [UInt8]) throws -> (SeriesProblem, SeriesOptions) {
-        var reader = ArchiveReader(bytes, "the session's training data")
+        var reader = CheckpointReader(bytes, "the session's training data")
         guard try reader.readInteger(Int64.self) == version else { throw reader.damaged("its version is unknown") }
         let text = try reader.readString()
         let options: SeriesOptions
@@ -198,14 +199,14 @@ enum SeriesArchive {
         return (SeriesProblem(kind, labels: labels, names: names, settings: settings), options)
     }
 
-    private static func kind(_ reader: inout ArchiveReader, _ classes: Int) throws -> SeriesProblem.Kind {
-        func skeleton(_ reader: inout ArchiveReader) throws -> Skeleton {
+    private static func kind(_ reader: inout CheckpointReader, _ classes: Int) throws -> SeriesProblem.Kind {
+        func skeleton(_ reader: inout CheckpointReader) throws -> Skeleton {
             guard let skeleton = Skeleton(rawValue: try reader.readString()) else {
                 throw reader.damaged("the skeleton is unknown")
             }
             return skeleton
         }
-        func sizes(_ reader: inout ArchiveReader) throws -> [Int] {
+        func sizes(_ reader: inout CheckpointReader) throws -> [Int] {
             try reader.readArray(of: Int64.self).map { size in
                 guard let size = Int(exactly: size), (1...1 << 20).contains(size) else {
                     throw reader.damaged("a layer size is out of range")
@@ -253,14 +254,14 @@ enum SeriesArchive {
         }
     }
 
-    private static func labels(_ reader: inout ArchiveReader, _ classes: Int) throws -> [Int] {
+    private static func labels(_ reader: inout CheckpointReader, _ classes: Int) throws -> [Int] {
         try reader.readArray(of: Int64.self).map { label in
             guard label >= 0, label < classes else { throw reader.damaged("a label is out of range") }
             return Int(label)
         }
     }
 
-    private static func activity(_ reader: inout ArchiveReader, _ classes: Int) throws -> [ActivityRecording] {
+    private static func activity(_ reader: inout CheckpointReader, _ classes: Int) throws -> [ActivityRecording] {
         let count = try reader.readInt(in: 0...1 << 30, "the number of recordings")
         var result: [ActivityRecording] = []
         for _ in 0..<count {
@@ -278,10 +279,10 @@ enum SeriesArchive {
     }
 
     private static func examples(
-        _ reader: inout ArchiveReader,
+        _ reader: inout CheckpointReader,
         _ classes: Int
     ) throws -> (LabeledExamples, LabeledExamples?) {
-        func read(_ reader: inout ArchiveReader) throws -> LabeledExamples {
+        func read(_ reader: inout CheckpointReader) throws -> LabeledExamples {
             LabeledExamples(values: try reader.readArray(), labels: try labels(&reader, classes))
         }
         let training = try read(&reader)

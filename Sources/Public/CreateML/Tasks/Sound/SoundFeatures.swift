@@ -2,6 +2,7 @@ import CoreML
 import Foundation
 import MLNumerics
 import MLSeriesTraining
+import MLTrainingCore
 import TabularData
 
 /// The spectrograms on which a sound classifier is trained.
@@ -136,10 +137,10 @@ struct SoundFeaturesRun: TrainingRun {
     var parameters: [SessionParameter] { [SessionParameter("overlapFactor", overlap)] }
 
     var fingerprint: UInt64 {
-        var result = Fingerprint()
+        var result = Fingerprint(.wideProduct)
         for file in files {
-            result.combine(file.label)
-            result.combine(file.path)
+            result.add(file.label)
+            result.add(file.path)
         }
         return result.value
     }
@@ -165,7 +166,7 @@ struct SoundFeaturesRun: TrainingRun {
     }
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(overlap)
         writer.write(files.map(\.label))
         writer.write(files.map(\.path))
@@ -173,7 +174,7 @@ struct SoundFeaturesRun: TrainingRun {
     }
 
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the list of sounds")
+        var reader = CheckpointReader(data, "the list of sounds")
         overlap = try reader.readDouble()
         let labels = try reader.readStrings()
         let paths = try reader.readStrings()
@@ -183,14 +184,14 @@ struct SoundFeaturesRun: TrainingRun {
     }
 
     func encodedState() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(Int64(clips.count))
         for clip in clips { writer.write(clip.spectrograms) }
         return writer.bytes
     }
 
     mutating func restore(state: [UInt8]) throws {
-        var reader = ArchiveReader(state, "the checkpoint")
+        var reader = CheckpointReader(state, "the checkpoint")
         let count = try reader.readInt(in: 0...files.count, "the number of files")
         var clips: [SoundFeatures.Clip] = []
         for index in 0..<count {

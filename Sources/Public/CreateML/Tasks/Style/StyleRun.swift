@@ -5,6 +5,7 @@ import MLImages
 import MLNumerics
 import MLSpecification
 import MLStyleTraining
+import MLTrainingCore
 
 /// The choices that a style transfer's product keeps.
 struct StyleOptions: Codable, Hashable, Sendable {
@@ -56,9 +57,9 @@ struct StyleRun: TrainingRun {
         self.contents = contents
         self.shown = shown
         self.loss = loss
-        var sum = Fingerprint()
-        for picture in [style] + contents { sum.combine(picture.bytes) }
-        sum.combine(loss.fingerprint)
+        var sum = Fingerprint(.wideProduct)
+        for picture in [style] + contents { sum.add(picture.bytes) }
+        sum.add(loss.fingerprint)
         fingerprint = sum.value
         trainer = try MLCreateError.translating {
             try StyleTrainer(style: style, contents: contents, loss: loss, settings: options.settings)
@@ -118,7 +119,7 @@ struct StyleRun: TrainingRun {
     private static let version = 1
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write(Int64(Self.version))
         writer.write(String(decoding: try JSONEncoder.sorted.encode(options), as: UTF8.self))
         writer.write(loss.fingerprint)
@@ -128,21 +129,21 @@ struct StyleRun: TrainingRun {
         return writer.bytes
     }
 
-    private static func write(_ picture: StylePicture, _ writer: inout ArchiveWriter) {
+    private static func write(_ picture: StylePicture, _ writer: inout CheckpointWriter) {
         writer.write(Int64(picture.width))
         writer.write(Int64(picture.height))
         writer.write(picture.bytes)
     }
 
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the session's training data")
+        var reader = CheckpointReader(data, "the session's training data")
         guard try reader.readInteger(Int64.self) == Self.version else { throw reader.damaged("its version is unknown") }
         let text = try reader.readString()
         let options: StyleOptions
         do { options = try JSONDecoder().decode(StyleOptions.self, from: Data(text.utf8)) } catch {
             throw reader.damaged("its options cannot be read")
         }
-        func picture(_ reader: inout ArchiveReader) throws -> StylePicture {
+        func picture(_ reader: inout CheckpointReader) throws -> StylePicture {
             let width = try reader.readInt(in: 1...StylePicture.largestSide, "a width")
             let height = try reader.readInt(in: 1...StylePicture.largestSide, "a height")
             let bytes: [UInt8] = try reader.readArray()

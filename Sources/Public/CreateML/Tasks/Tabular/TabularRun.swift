@@ -1,4 +1,5 @@
 import Foundation
+import MLTrainingCore
 import TabularData
 
 /// The training of a tabular task.
@@ -80,7 +81,7 @@ struct TabularRun<Product: TabularTask>: TrainingRun {
     }
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         let choice: ValidationChoice =
             switch validation {
             case .none: .none
@@ -98,7 +99,7 @@ struct TabularRun<Product: TabularTask>: TrainingRun {
 
     /// Restores a run; validation rows of a data frame come back as `.dataFrame` of an empty frame.
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the session's data")
+        var reader = CheckpointReader(data, "the session's data")
         let settingsText: [UInt8] = try reader.readArray()
         let choiceText: [UInt8] = try reader.readArray()
         let choice: ValidationChoice

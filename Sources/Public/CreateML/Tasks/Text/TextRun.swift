@@ -3,6 +3,7 @@ import MLModels
 import MLNumerics
 import MLSpecification
 import MLTextTraining
+import MLTrainingCore
 import NaturalLanguage
 
 /// A public type that is trained on texts, pass by pass.
@@ -50,10 +51,10 @@ extension MLWordTaggerMetrics: TextMetrics {}
 
 /// The examples of a text task.
 protocol TextExamples: Sendable {
-    func write(to writer: inout ArchiveWriter)
+    func write(to writer: inout CheckpointWriter)
     /// Reads examples.
     /// - Throws: For bytes that `write(to:)` did not write; never traps.
-    init(from reader: inout ArchiveReader) throws
+    init(from reader: inout CheckpointReader) throws
 }
 
 /// The parameters of a text task.
@@ -174,9 +175,9 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
 
     /// The fingerprint of the examples.
     var fingerprint: UInt64 {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         write(&writer)
-        return Fingerprint.of(writer.bytes)
+        return Fingerprint.of(writer.bytes, .wideProduct)
     }
 
     var phase: MLPhase { .training }
@@ -205,20 +206,20 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
 
     // MARK: Archive
 
-    private func write(_ writer: inout ArchiveWriter) {
+    private func write(_ writer: inout CheckpointWriter) {
         training.write(to: &writer)
         writer.write(validation) { $1.write(to: &$0) }
     }
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         writer.write([UInt8](try JSONEncoder.sorted.encode(modelParameters.options)))
         write(&writer)
         return writer.bytes
     }
 
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the session's training data")
+        var reader = CheckpointReader(data, "the session's training data")
         let text: [UInt8] = try reader.readArray()
         do {
             modelParameters = try Task.ModelParameters(JSONDecoder().decode(TextOptions.self, from: Data(text)))

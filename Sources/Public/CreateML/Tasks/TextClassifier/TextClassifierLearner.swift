@@ -3,6 +3,7 @@ import MLModels
 import MLNumerics
 import MLSpecification
 import MLTextTraining
+import MLTrainingCore
 import NaturalLanguage
 
 /// The training of a text classifier.
@@ -55,12 +56,12 @@ struct TextClassifierLearner: TextLearner {
 }
 
 extension MLTextClassifier.Examples: TextExamples {
-    func write(to writer: inout ArchiveWriter) {
+    func write(to writer: inout CheckpointWriter) {
         writer.write(texts)
         writer.write(labels)
     }
 
-    init(from reader: inout ArchiveReader) throws {
+    init(from reader: inout CheckpointReader) throws {
         texts = try reader.readStrings()
         labels = try reader.readStrings()
         guard texts.count == labels.count else { throw reader.damaged("the numbers of labels and texts differ") }

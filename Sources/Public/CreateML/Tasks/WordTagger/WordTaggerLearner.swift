@@ -2,6 +2,7 @@ import MLModels
 import MLNumerics
 import MLSpecification
 import MLTextTraining
+import MLTrainingCore
 import NaturalLanguage
 
 /// The training of a word tagger.
@@ -56,7 +57,7 @@ struct TaggedSentences: TextExamples {
 
     init(_ sentences: [MLWordTagger.Sentence]) { self.sentences = sentences }
 
-    func write(to writer: inout ArchiveWriter) {
+    func write(to writer: inout CheckpointWriter) {
         writer.write(UInt64(sentences.count))
         for sentence in sentences {
             writer.write(sentence.tokens)
@@ -64,7 +65,7 @@ struct TaggedSentences: TextExamples {
         }
     }
 
-    init(from reader: inout ArchiveReader) throws {
+    init(from reader: inout CheckpointReader) throws {
         let count = try reader.readInt(in: 0...1 << 40, "the number of sentences")
         sentences = []
         for _ in 0..<count { sentences.append((try reader.readStrings(), try reader.readStrings())) }

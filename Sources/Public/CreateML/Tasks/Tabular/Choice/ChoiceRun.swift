@@ -1,5 +1,6 @@
 import Foundation
 import MLFeatures
+import MLTrainingCore
 import TabularData
 
 /// A type whose cases are the tasks among which `ChoiceRun` chooses.
@@ -212,13 +213,13 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     // MARK: Archive
 
     func encodedData() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         table.encode(to: &writer)
         return writer.bytes
     }
 
     init(data: [UInt8]) throws {
-        var reader = ArchiveReader(data, "the session's data")
+        var reader = CheckpointReader(data, "the session's data")
         let table = try PreparedTable(from: &reader)
         try reader.finish()
         guard (table.labels != nil) == Product.isClassifier else { throw reader.damaged("the targets") }
@@ -226,7 +227,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     }
 
     func encodedState() throws -> [UInt8] {
-        var writer = ArchiveWriter()
+        var writer = CheckpointWriter()
         trials.encode(to: &writer)
         writer.write(kept != nil)
         if let kept { writer.write(try kept.learner.encodedState()) }
@@ -234,7 +235,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     }
 
     mutating func restore(state: [UInt8]) throws {
-        var reader = ArchiveReader(state, "the checkpoint's trials")
+        var reader = CheckpointReader(state, "the checkpoint's trials")
         var restored = trials
         try restored.restore(from: &reader)
         var keeping: (candidate: Int, learner: any TabularLearner)?

@@ -1,4 +1,5 @@
 import Foundation
+import MLTrainingCore
 
 /// The scores of candidates on held-out rows, and the choice of those that are still in the running.
 ///
@@ -145,7 +146,7 @@ struct ChoiceTrials: Sendable {
 
 extension ChoiceTrials {
     /// Writes the scores of the trials in their order.
-    func encode(to writer: inout ArchiveWriter) {
+    func encode(to writer: inout CheckpointWriter) {
         var replay = ChoiceTrials(candidates, folds: folds, measure: measure)
         var taken = [Int](repeating: 0, count: candidates.count)
         writer.write(UInt64(count))
@@ -160,7 +161,7 @@ extension ChoiceTrials {
     }
 
     /// Restores the scores of trials with the same candidates and folds.
-    mutating func restore(from reader: inout ArchiveReader) throws {
+    mutating func restore(from reader: inout CheckpointReader) throws {
         var fresh = ChoiceTrials(candidates, folds: folds, measure: measure)
         let written = try reader.readInt(in: 0...most, "the number of trials")
         for _ in 0..<written {

@@ -1,6 +1,7 @@
 import CoreML
 import Foundation
 import MLNumerics
+import MLTrainingCore
 import TabularData
 
 /// A column of a data frame in the form that tabular tasks take.
@@ -187,33 +188,33 @@ enum ColumnContent: Sendable {
 }
 
 extension Fingerprint {
-    mutating func combine(_ name: String, _ content: ColumnContent) {
-        combine(name)
-        combine(content.kind)
-        combine(content.count)
+    mutating func add(_ name: String, _ content: ColumnContent) {
+        add(name)
+        add(content.kind)
+        add(content.count)
         switch content {
-        case .numbers(let values): values.withUnsafeBytes { combine($0) }
-        case .texts(let values): for text in values { combine(text ?? "\u{0}") }
+        case .numbers(let values): values.withUnsafeBytes { add($0) }
+        case .texts(let values): for text in values { add(text ?? "\u{0}") }
         case .dictionaries(let values):
             for value in values {
-                combine(value?.count ?? -1)
+                add(value?.count ?? -1)
                 for (key, number) in (value ?? [:]).sorted(by: { $0.key < $1.key }) {
-                    combine(key)
-                    combine(number)
+                    add(key)
+                    add(number)
                 }
             }
         case .integerDictionaries(let values):
             for value in values {
-                combine(value?.count ?? -1)
+                add(value?.count ?? -1)
                 for (key, number) in (value ?? [:]).sorted(by: { $0.key < $1.key }) {
-                    combine(Int(key))
-                    combine(number)
+                    add(Int(key))
+                    add(number)
                 }
             }
         case .arrays(let values):
             for value in values {
-                combine(value?.values.count ?? -1)
-                (value?.values ?? []).withUnsafeBytes { combine($0) }
+                add(value?.values.count ?? -1)
+                (value?.values ?? []).withUnsafeBytes { add($0) }
             }
         }
     }

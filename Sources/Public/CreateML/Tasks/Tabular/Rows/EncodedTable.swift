@@ -1,5 +1,6 @@
 import MLFeatures
 import MLNumerics
+import MLTrainingCore
 import MLTreeTraining
 
 /// One feature of all rows, encoded as its `FeatureLayout` says.
@@ -177,7 +178,7 @@ struct EncodedTable: Sendable {
 }
 
 extension EncodedTable {
-    func encode(to writer: inout ArchiveWriter) {
+    func encode(to writer: inout CheckpointWriter) {
         writer.write(UInt64(rowCount))
         for feature in features {
             switch feature {
@@ -192,7 +193,7 @@ extension EncodedTable {
         }
     }
 
-    init(from reader: inout ArchiveReader, _ layout: FeatureLayout) throws {
+    init(from reader: inout CheckpointReader, _ layout: FeatureLayout) throws {
         let rows = try reader.readInt(in: 0...Int(Int32.max), "the number of rows")
         rowCount = rows
         features = try layout.features.map { feature in

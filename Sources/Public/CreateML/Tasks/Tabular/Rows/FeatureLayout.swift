@@ -1,5 +1,6 @@
 import MLFeatures
 import MLSpecification
+import MLTrainingCore
 import TabularData
 
 /// The mapping of columns to one vector of numbers, learned from the training data and written into the model.
@@ -151,7 +152,7 @@ extension DataFrame {
 }
 
 extension FeatureLayout {
-    func encode(to writer: inout ArchiveWriter) {
+    func encode(to writer: inout CheckpointWriter) {
         writer.write(UInt64(features.count))
         for feature in features {
             writer.write(feature.name)
@@ -173,7 +174,7 @@ extension FeatureLayout {
         }
     }
 
-    init(from reader: inout ArchiveReader) throws {
+    init(from reader: inout CheckpointReader) throws {
         let count = try reader.readInt(in: 1...1 << 20, "the number of features")
         features = try (0..<count).map { _ in
             let name = try reader.readString()

@@ -1,4 +1,5 @@
 import MLFeatures
+import MLTrainingCore
 import TabularData
 
 /// The targets as a column holds them.
@@ -128,7 +129,7 @@ enum TargetContent: Sendable {
         }
     }
 
-    func encode(to writer: inout ArchiveWriter) {
+    func encode(to writer: inout CheckpointWriter) {
         switch self {
         case .numbers(let values):
             writer.write(UInt8(0))
@@ -142,7 +143,7 @@ enum TargetContent: Sendable {
         }
     }
 
-    init(from reader: inout ArchiveReader) throws {
+    init(from reader: inout CheckpointReader) throws {
         switch try reader.readInteger(UInt8.self) {
         case 0: self = .numbers(try reader.readArray())
         case 1: self = .texts(try reader.readStrings())
@@ -153,10 +154,10 @@ enum TargetContent: Sendable {
 }
 
 extension Fingerprint {
-    mutating func combine(_ target: TargetContent) {
-        var writer = ArchiveWriter()
+    mutating func add(_ target: TargetContent) {
+        var writer = CheckpointWriter()
         target.encode(to: &writer)
-        combine(writer.bytes)
+        add(writer.bytes)
     }
 }
 
@@ -195,9 +196,9 @@ struct PreparedTable: Sendable {
             try content.checkShapes(name)
             if !allowsMissing { try content.checkPresence(name) }
         }
-        var mark = Fingerprint()
-        mark.combine(targets)
-        for (name, content) in zip(features, contents) { mark.combine(name, content) }
+        var mark = Fingerprint(.wideProduct)
+        mark.add(targets)
+        for (name, content) in zip(features, contents) { mark.add(name, content) }
 
         var own = (contents: contents, targets: targets)
         var other: (contents: [ColumnContent], targets: TargetContent)?
@@ -227,8 +228,8 @@ struct PreparedTable: Sendable {
                         try content.checkPresence(name, "validation ")
                     }
                 }
-                mark.combine(other.targets)
-                for (name, content) in zip(features, other.contents) { mark.combine(name, content) }
+                mark.add(other.targets)
+                for (name, content) in zip(features, other.contents) { mark.add(name, content) }
             }
         }
         fingerprint = mark.value
@@ -279,7 +280,7 @@ struct PreparedTable: Sendable {
         )
     }
 
-    func encode(to writer: inout ArchiveWriter) {
+    func encode(to writer: inout CheckpointWriter) {
         writer.write(target)
         writer.write(fingerprint)
         layout.encode(to: &writer)
@@ -292,7 +293,7 @@ struct PreparedTable: Sendable {
         }
     }
 
-    init(from reader: inout ArchiveReader) throws {
+    init(from reader: inout CheckpointReader) throws {
         target = try reader.readString()
         fingerprint = try reader.readInteger()
         layout = try FeatureLayout(from: &reader)
