@@ -68,14 +68,6 @@ package struct SoftmaxCrossEntropy: DifferentiableOperator {
     }
 }
 
-/// The loss function of a network.
-package enum Loss: Hashable, Sendable {
-    /// The cross-entropy of a softmax with target classes.
-    case categoricalCrossEntropy
-    /// The mean squared error over all elements.
-    case meanSquaredError
-}
-
 extension GraphBuilder {
     /// The mean cross-entropy of the rows of `logits` [N, K], whose softmax is the prediction, with `targets` [N, K].
     package mutating func crossEntropy(_ logits: ValueID, _ targets: ValueID) throws(ModelError) -> ValueID {

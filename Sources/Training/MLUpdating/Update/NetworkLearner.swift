@@ -1,3 +1,4 @@
+import MLGraphTraining
 import MLNumerics
 import MLSpecification
 
