@@ -27,6 +27,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import catalogue
 import inventory
+import operations  # noqa: F401  (registers conversions)
+from measures import spread
 
 SEED = 20260101
 
@@ -48,7 +50,7 @@ def half_effect(network, expected, compared_as_sets):
             value.copy_(value.half().float())
     moved = answers(network.module, list(network.inputs.values()))
     network.module.load_state_dict(kept)
-    return max(float(np.abs(m - e).max() / max(np.ptp(e), 1e-9)) for m, e in zip(moved, expected))
+    return max(float(np.abs(m - e).max() / spread(e)) for m, e in zip(moved, expected))
 
 
 def operation_count(network):

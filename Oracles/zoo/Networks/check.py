@@ -2,8 +2,8 @@
 
     check.py --coreml PROGRAM --zoo FOLDER [--table FILE] [NAME …]
 
-Prints one Markdown row for every network and form; with --table also writes the document.  Ends with status 1 when a
-row is out of its bounds.
+Prints one Markdown row for every network and form; with --table also writes the document, in which the rows of networks
+that are not named stay as they were recorded.  Ends with status 1 when a row is out of its bounds.
 
 Errors are relative to the range of the output (greatest minus least value that PyTorch gives).  Bounds of the float32
 forms: 1e-4 for the worst element, 1e-5 for the median one.  Of the float16 forms: three times the move that rounding
@@ -18,6 +18,8 @@ import tempfile
 import time
 
 import numpy as np
+
+from measures import spread
 
 FORMS = ("model.fp32.mlpackage", "model.fp16.mlpackage", "model.mlmodel")
 LABELS = {"model.fp32.mlpackage": "ML program, float32", "model.fp16.mlpackage": "ML program, float16",
@@ -72,7 +74,7 @@ def errors(expected, given):
     difference = np.abs(given.astype(np.float64) - expected.astype(np.float64))
     if not np.isfinite(difference).all():
         raise RuntimeError("not a number")
-    return (difference / max(float(np.ptp(expected)), 1e-9)).ravel()
+    return (difference / spread(expected)).ravel()
 
 
 def matched(expected, given):
@@ -122,6 +124,25 @@ def check(program, folder, form, facts, scratch):
     return largest, bound, median, "within" if within else "out of bounds", seconds
 
 
+def summary(rows):
+    within = sum(row.split(" | ")[-2] == "within" for row in rows)
+    missing = sum("| not converted: " in row for row in rows)
+    return (f"{within} of {len(rows) - missing} rows are within their bounds"
+            + (f"; coremltools does not convert {missing} more." if missing else "."))
+
+
+def write_table(document, rows):
+    """Writes the document: these rows, and of other networks those that it holds already."""
+    network = lambda row: row.split(" | ")[0]
+    written = document.read_text().splitlines(keepends=True) if document.exists() else []
+    fresh, kept = {network(row) for row in rows}, []
+    for row in written:
+        if row.startswith("| ") and not row.startswith("| network ") and network(row) not in fresh:
+            kept.append(row)
+    rows = sorted(kept + rows, key=network)
+    document.write_text(INTRODUCTION + HEADING + "".join(rows) + "\n" + summary(rows) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*")
@@ -144,10 +165,9 @@ def main():
                             f"| {show(median, '.1e')} | {verdict} | {show(seconds, '.1f')} |\n")
                 print(rows[-1], end="", flush=True)
                 bad += verdict != "within" and not verdict.startswith("not converted")
-    summary = f"{len(rows) - bad} of {len(rows)} rows are within their bounds."
-    print("\n" + summary)
+    print("\n" + summary(rows))
     if options.table:
-        options.table.write_text(INTRODUCTION + HEADING + "".join(rows) + "\n" + summary + "\n")
+        write_table(options.table, rows)
     sys.exit(1 if bad else 0)
 
 
