@@ -18,21 +18,20 @@ import swift_coreml
 HALF_ROUNDING = 2.0 ** -10
 
 
-def mask(count, positions):
-    places = np.arange(positions - count, positions)[:, None]
-    return np.where(np.arange(positions)[None] <= places, 0.0, -1e4).astype(np.float16)[None, None]
-
-
-def logits(model, state, tokens, end):
-    """The answer to `tokens`, whose last position is `end` − 1."""
-    return model.predict({"tokens": tokens, "mask": mask(tokens.shape[1], end)}, state=state)["logits"].astype(np.float32)
+def logits(model, state, tokens, start):
+    """The answer to `tokens`, the first of which stands at position `start`."""
+    context = model.inputs["mask"].shape[3]
+    places = np.arange(start, start + tokens.shape[1])[:, None]
+    mask = np.where(np.arange(context)[None] <= places, 0.0, -1e4).astype(np.float16)[None, None]
+    given = {"tokens": tokens, "position": np.array([start], np.int32), "mask": mask}
+    return model.predict(given, state=state)["logits"].astype(np.float32)
 
 
 def answers(model, tokens, prompt):
     state = model.make_state()
-    rows = [logits(model, state, tokens[:, :prompt], prompt)]
-    for end in range(prompt + 1, tokens.shape[1] + 1):
-        rows.append(logits(model, state, tokens[:, end - 1:end], end))
+    rows = [logits(model, state, tokens[:, :prompt], 0)]
+    for place in range(prompt, tokens.shape[1]):
+        rows.append(logits(model, state, tokens[:, place:place + 1], place))
     return np.concatenate(rows)
 
 
@@ -42,11 +41,11 @@ def speed(model, tokens, prompt, generated=32, rounds=3):
     for _ in range(rounds):
         state = model.make_state()
         started = time.process_time()
-        row = logits(model, state, tokens[:, :prompt], prompt)
+        row = logits(model, state, tokens[:, :prompt], 0)
         best[0] = max(best[0], prompt / (time.process_time() - started))
         started = time.process_time()
-        for end in range(prompt + 1, prompt + generated + 1):
-            row = logits(model, state, np.array([[int(row.argmax())]], np.int32), end)
+        for place in range(prompt, prompt + generated):
+            row = logits(model, state, np.array([[int(row.argmax())]], np.int32), place)
         best[1] = max(best[1], generated / (time.process_time() - started))
     return best
 

@@ -81,12 +81,14 @@ class Block(nn.Module):
         self.down = product(shape.inner, shape.width)
 
     def forward(self, x, cosine, sine, mask, keep):
-        """- keep: takes this block's new keys and values to the cache and gives those of all positions so far."""
+        """- keep: takes this block's new keys and values [n shared head] to the cache and gives those of all positions."""
         shape, length = self.shape, x.shape[1]
         split = lambda y, heads: y.reshape(1, length, heads, shape.head).transpose(1, 2)
         y = self.first(x)
         query = turned(split(self.query(y), shape.heads), cosine, sine)
-        key, value = keep(turned(split(self.key(y), shape.shared), cosine, sine), split(self.value(y), shape.shared))
+        flat = lambda product: product(y).reshape(length, shape.shared, shape.head)
+        key, value = keep(turned(flat(self.key), cosine[:, None], sine[:, None]), flat(self.value))
+        key, value = key.permute(1, 0, 2)[None], value.permute(1, 0, 2)[None]
         group = shape.heads // shape.shared
         query = query.reshape(1, shape.shared, group * length, shape.head)
         scores = (query @ key.transpose(2, 3) * shape.head ** -0.5).reshape(1, shape.shared, group, length, -1)
@@ -98,10 +100,10 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Tokens and a mask to the logits of the last token; keys and values stay in the buffers `keys` and `values`.
+    """Tokens, where the first stands and a mask to the logits of the last; keys and values stay in the buffers `keys` and `values`.
 
-    tokens [1 n], mask [1 1 n positions] (0 where a token may look, else very negative) → logits [1 words].  The tokens'
-    positions are the last n of `positions`.
+    tokens [1 n], position [1], mask [1 1 n context] (0 where a token may look, else very negative) → logits [1 words].
+    Only n changes from call to call, and no shape hangs on `position`: a runtime plans for each shape.
     """
 
     def __init__(self, shape):
@@ -116,21 +118,20 @@ class Decoder(nn.Module):
         self.register_buffer("cosine", torch.cos(angles).repeat(1, 2))
         self.register_buffer("sine", torch.sin(angles).repeat(1, 2))
         for name in ("keys", "values"):
-            self.register_buffer(name, torch.zeros(shape.layers, 1, shape.shared, shape.context, shape.head))
+            self.register_buffer(name, torch.zeros(shape.layers, shape.context, shape.shared, shape.head))
 
     def restore(self, scales):
         self.embed.weight.data = (self.levels * scales).reshape(self.embed.weight.shape)
 
-    def forward(self, tokens, mask):
-        end = mask.shape[3]
-        start = end - tokens.shape[1]
-        cosine, sine = self.cosine[start:end], self.sine[start:end]
+    def forward(self, tokens, position, mask):
+        places = (position + torch.arange(tokens.shape[1], dtype=torch.int32)).long()
+        cosine, sine = self.cosine[places], self.sine[places]
         x = self.embed(tokens.long())
         for index, block in enumerate(self.blocks):
             def keep(key, value):
-                self.keys[index, :, :, start:end, :] = key
-                self.values[index, :, :, start:end, :] = value
-                return self.keys[index, :, :, :end, :], self.values[index, :, :, :end, :]
+                self.keys[index] = torch.index_put(self.keys[index], (places,), key)
+                self.values[index] = torch.index_put(self.values[index], (places,), value)
+                return self.keys[index], self.values[index]
             x = block(x, cosine, sine, mask, keep)
         return functional.linear(self.norm(x[:, -1]), self.embed.weight) * self.shape.width ** -0.5
 
@@ -147,7 +148,8 @@ class Decoder(nn.Module):
         self.values.zero_()
 
 
-def mask(count, positions):
-    """Every one of `count` last tokens sees those before it and itself."""
-    places = torch.arange(positions - count, positions)[:, None]
-    return torch.where(torch.arange(positions)[None] <= places, 0.0, -1e4)[None, None]
+def inputs(tokens, start, context):
+    """What the decoder takes for `tokens` [1 n] from position `start`: each sees those before it and itself."""
+    places = torch.arange(start, start + tokens.shape[1])[:, None]
+    mask = torch.where(torch.arange(context)[None] <= places, 0.0, -1e4)[None, None]
+    return tokens, torch.tensor([start], dtype=torch.int32), mask

@@ -25,9 +25,9 @@ def answers(module, tokens, prompt):
     module.forget()
     rows = []
     with torch.no_grad():
-        rows.append(module(tokens[:, :prompt], decoder.mask(prompt, prompt)))
-        for end in range(prompt + 1, tokens.shape[1] + 1):
-            rows.append(module(tokens[:, end - 1:end], decoder.mask(1, end)))
+        rows.append(module(*decoder.inputs(tokens[:, :prompt], 0, module.shape.context)))
+        for place in range(prompt, tokens.shape[1]):
+            rows.append(module(*decoder.inputs(tokens[:, place:place + 1], place, module.shape.context)))
     return torch.cat(rows).numpy()
 
 
@@ -36,20 +36,22 @@ def converted(module, folder):
     shape = module.shape
     module.forget()
     with torch.no_grad():
-        trace = torch.jit.trace(module, (torch.zeros(1, 2, dtype=torch.int32), decoder.mask(2, 5)), check_trace=False)
+        trace = torch.jit.trace(module, decoder.inputs(torch.zeros(1, 2, dtype=torch.int32), 3, shape.context), check_trace=False)
     module.forget()
-    count, positions = (ct.RangeDim(1, shape.context, default=1) for _ in range(2))
+    count = ct.RangeDim(1, shape.context, default=1)
     caches = [ct.StateType(ct.TensorType(shape=tuple(module.keys.shape), dtype=np.float16), name=name)
               for name in ("keys", "values")]
     model = ct.convert(
         trace,
-        inputs=[ct.TensorType("tokens", (1, count), np.int32), ct.TensorType("mask", (1, 1, count, positions), np.float16)],
+        inputs=[ct.TensorType("tokens", (1, count), np.int32), ct.TensorType("position", (1,), np.int32),
+                ct.TensorType("mask", (1, 1, count, shape.context), np.float16)],
         outputs=[ct.TensorType("logits", dtype=np.float16)], states=caches,
         minimum_deployment_target=ct.target.iOS18, skip_model_load=True)
     settings = cto.coreml.OpLinearQuantizerConfig(
-        mode="linear_symmetric", dtype="int4", granularity="per_block", block_size=shape.block, weight_threshold=1024)
+        mode="linear_symmetric", dtype="int4", granularity="per_block", block_size=shape.block, 
+        weight_threshold=shape.context * shape.head)        # larger than the tables of cosines and sines, which stay as they are
     model = cto.coreml.linear_quantize_weights(model, cto.coreml.OptimizationConfig(
-        op_type_configs={"linear": settings, "gather": settings}))      # not the tables of cosines and sines
+        op_type_configs={"linear": settings, "gather": settings}))
     model.save(str(folder / "model.mlpackage"))
 
 

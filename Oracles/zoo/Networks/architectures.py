@@ -33,11 +33,17 @@ def warmed(make, inputs, outputs, warm):
     return entry
 
 
-def boxes(make, levels, outputs=("boxes", "scores", "classes")):
-    """A detector: statistics from random pictures through the part that `levels` names."""
+def scenes(count, size):
+    """Pictures with large patches of colour: mere noise has no mean, which would leave deep layers with nothing to normalise."""
+    coarse = nn.functional.interpolate(torch.randn(count, 3, 5, 5), size=(size, size), mode="bilinear", align_corners=True)
+    return torch.clamp(0.8 * coarse + 0.3 * torch.randn(count, 3, size, size), -2.0, 2.0)
+
+
+def boxes(make, levels, outputs=("boxes", "scores", "classes"), **gains):
+    """A detector: statistics from random pictures through the part that `levels` names; `gains` as for `lively`."""
     return warmed(
-        make, lambda: {"image": picture(make.SIZE)}, list(outputs),
-        lambda module: getattr(module, levels)(torch.randn(4, 3, module.SIZE, module.SIZE)))
+        lively(make, 1.0, **gains), lambda: {"image": scenes(1, make.SIZE)}, list(outputs),
+        lambda module: getattr(module, levels)(scenes(16, module.SIZE)))
 
 
 def characters(words, length):
@@ -71,7 +77,7 @@ def flow():
 
 def sample():
     one = lambda: torch.rand(1, 1) * 2.0 - 1.0
-    return {"state": torch.randn(1, 448), "coarse_before": one(), "fine_before": one(), "coarse": one()}
+    return {"before": torch.randn(1, 448), "coarse_before": one(), "fine_before": one(), "coarse": one()}
 
 
 def transducer():
@@ -99,7 +105,7 @@ ZOO = {
     "tacotron": Entry(
         warmed(lively(sounds.Tacotron, score=4.0), lambda: {"characters": tokens(32, 70)}, ["mel", "linear", "alignment"],
                lambda module: module(torch.randint(0, 70, (4, 32)))), onnx=True),
-    "wavernn": Entry(own(sounds.WaveRNN, sample, ["coarse_logits", "fine_logits", "new_state"]), onnx=True),
+    "wavernn": Entry(own(sounds.WaveRNN, sample, ["coarse_logits", "fine_logits", "after"]), onnx=True),
     "waveglow": Entry(own(sounds.WaveGlow, flow, ["samples"]), onnx=True),
     "vggish": Entry(own(lively(sounds.VGGish), lambda: {"energies": torch.randn(1, 1, 96, 64)}, ["embedding"]), onnx=True),
     "las": Entry(
@@ -113,8 +119,8 @@ ZOO = {
     "xception": Entry(own(pictures.Xception, lambda: {"image": picture(224)}, ["scores"]), onnx=True),
     "nasnet_mobile": Entry(own(pictures.NASNet, lambda: {"image": picture(224)}, ["scores"]), onnx=True),
     "pspnet": Entry(own(pictures.PSPNet, lambda: {"image": picture(192)}, ["mask"]), onnx=True),
-    "ssd": Entry(boxes(detection.SSD, "levels"), half_target="iOS17", set_outputs=True, onnx=True),
-    "ssd_lite": Entry(boxes(detection.SSDLite, "levels"), half_target="iOS17", set_outputs=True, onnx=True),
+    "ssd": Entry(boxes(detection.SSD, "levels", scores=3.0), half_target="iOS17", set_outputs=True, onnx=True),
+    "ssd_lite": Entry(boxes(detection.SSDLite, "levels", scores=4.0), half_target="iOS17", set_outputs=True, onnx=True),
     "yolo_v3": Entry(boxes(detection.YOLO, "heights", ("boxes", "scores")), onnx=True),
     "mask_rcnn": Entry(
         boxes(masks.MaskRCNN, "pyramid", ("boxes", "scores", "classes", "masks")), set_outputs=True, onnx=True),

@@ -19,14 +19,14 @@ import time
 
 import numpy as np
 
-from measures import spread
+from measures import SET_SHARE, errors, matched
 
 FORMS = ("model.fp32.mlpackage", "model.fp16.mlpackage", "model.mlmodel")
 LABELS = {"model.fp32.mlpackage": "ML program, float32", "model.fp16.mlpackage": "ML program, float16",
           "model.mlmodel": "neural network"}
 LARGEST, MEDIAN = 1e-4, 1e-5
 HALF_ROUNDING = 2.0 ** -10
-DETECTIONS_HALF = 0.02          # where boxes survive or not by their scores, a bound by rounding says nothing
+DETECTIONS_HALF = 0.02          # at least, where boxes survive or not by their scores
 HEADING = """\
 | network | form | largest error | bound | median error | verdict | seconds |
 |---|---|---:|---:|---:|---|---:|
@@ -39,8 +39,11 @@ Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with P
 
 Errors are relative to the range of the output. Bounds: for float32 1e-4 for the worst element and 1e-5 for the median
 one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The
-detections of `detector` are matched by their boxes, since their order hangs on close scores. Seconds are those of the
-whole process: loading, planning, one prediction, writing the answer.
+detections of `detector`, `ssd`, `ssd_lite` and `mask_rcnn` are matched by their boxes, since their order hangs on close
+scores; in float16 the worst 5 % of their values do not count, the bound is at least 0.02, and one detection (or 2 %) may
+be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer.
+
+`Oracles/zoo/decoder` compares a decoder of 0.55 billion parameters, with states and four-bit weights, in the same way.
 
 """
 
@@ -65,31 +68,6 @@ def run(program, model, reference, scratch):
         return {name: arrays[name] for name in arrays}, seconds
 
 
-def errors(expected, given):
-    """Absolute differences relative to the range of the expected values."""
-    if given.shape != expected.shape:
-        if given.size != expected.size:
-            raise RuntimeError(f"shape {given.shape} instead of {expected.shape}")
-        given = given.reshape(expected.shape)
-    difference = np.abs(given.astype(np.float64) - expected.astype(np.float64))
-    if not np.isfinite(difference).all():
-        raise RuntimeError("not a number")
-    return (difference / spread(expected)).ravel()
-
-
-def matched(expected, given):
-    """The given detections in the order of the expected ones: for each the nearest box."""
-    boxes = given["boxes"].reshape(-1, 4)
-    if len(boxes) == 0:
-        raise RuntimeError("no detections")
-    distance = np.abs(expected["boxes"][:, None] - boxes[None]).max(2)
-    missed = abs(len(boxes) - len(expected["boxes"])) / len(expected["boxes"])
-    if missed > 0.02:
-        raise RuntimeError(f"{len(boxes)} detections instead of {len(expected['boxes'])}")
-    return {name: value.reshape(len(boxes), *expected[name].shape[1:])[distance.argmin(1)]
-            for name, value in given.items()}
-
-
 def check(program, folder, form, facts, scratch):
     """A row: largest error, its bound, median error, verdict, seconds."""
     entry = facts["forms"].get(form, {"missing": "was not made"})
@@ -99,24 +77,22 @@ def check(program, folder, form, facts, scratch):
         reference = {key: arrays[key] for key in arrays}
     expected = {key[4:]: value for key, value in reference.items() if key.startswith("out:")}
     half = "fp16" in form
-    if not half:
-        bound = LARGEST
-    elif facts["half_effect"] is None:
-        bound = DETECTIONS_HALF
-    else:
-        bound = 3 * facts["half_effect"] + HALF_ROUNDING
+    bound = 3 * facts["half_effect"] + HALF_ROUNDING if half else LARGEST
+    if half and facts["compared_as_sets"]:
+        bound = max(bound, DETECTIONS_HALF)
     try:
         given, seconds = run(program, folder / form, reference, scratch)
         absent = sorted(set(expected) - set(given))
         if absent:
             raise RuntimeError(f"no output {', '.join(absent)}")
         if facts["compared_as_sets"]:
-            given = matched(expected, {name: given[name] for name in expected})
+            allowed = max(1, len(expected["boxes"]) // 50) if half else 0
+            given = matched(expected, {name: given[name] for name in expected}, allowed)
         found = [errors(expected[name], given[name]) for name in expected]
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return None, bound, None, f"failed: {str(error).replace('|', '/')[:200]}", None
     if half and facts["compared_as_sets"]:
-        largest = max(float(np.quantile(one, 0.95)) for one in found)
+        largest = max(float(np.quantile(one, SET_SHARE)) for one in found)
     else:
         largest = max(float(one.max()) for one in found)
     median = max(float(np.median(one)) for one in found)

@@ -76,15 +76,14 @@ class MaskRCNN(nn.Module):
         self.mask = nn.Sequential(
             *[layer for _ in range(2) for layer in (nn.Conv2d(channels, channels, 3, padding=1), nn.ReLU())],
             nn.ConvTranspose2d(channels, channels, 2, 2), nn.ReLU(), nn.Conv2d(channels, classes + 1, 1))
-        for layer, spread in ((self.objects, 0.3), (self.shifts, 0.02), (self.score, 0.3), (self.deltas, 0.05)):
+        for layer, spread in ((self.objects, 0.1), (self.shifts, 0.01), (self.score, 1.0), (self.deltas, 0.05)):
             nn.init.normal_(layer.weight, 0.0, spread)
 
     def proposals(self, levels):
         from torchvision.ops import nms
         hidden = [self.propose(level) for level in levels]
         flat = lambda head, width: torch.cat([head(h).permute(0, 2, 3, 1).reshape(-1, width) for h in hidden])
-        scores = torch.sigmoid(flat(self.objects, 1)).squeeze(1)
-        best, order = torch.topk(scores, self.PROPOSED)
+        best, order = torch.topk(flat(self.objects, 1).squeeze(1), self.PROPOSED)
         anchors = self.anchors[order]
         corners = torch.cat([anchors[:, :2] - 0.5 * anchors[:, 2:], anchors[:, :2] + 0.5 * anchors[:, 2:]], 1)
         boxes = shifted(corners, flat(self.shifts, 4)[order], (1.0, 1.0), self.SIZE)

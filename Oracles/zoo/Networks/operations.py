@@ -10,6 +10,8 @@ def roi_align(context, node):
     """ROI align of one picture: crops by bilinear interpolation at every sample, then the mean of each bin's samples.
 
     The samples of a bin lie at the middles of its parts, so that the crop's first one is half a part inside the box.
+    Samples behind the last row or column, which ROI align takes from there, are 0 for crops from iOS 16 on: one row and
+    column more hold the same.
     """
     features, boxes, scale, height, width, samples, aligned = (v for v in _get_inputs(context, node, expected=7))
     if features.shape[0] != 1 or aligned.val or samples.val < 1:
@@ -21,9 +23,10 @@ def roi_align(context, node):
     extent = mb.maximum(x=mb.sub(x=last, y=first), y=np.float32(1.0))
     inset = mb.mul(x=extent, y=np.array([[0.5 / (samples * wide), 0.5 / (samples * high)]], np.float32))
     inner = mb.concat(values=[mb.add(x=first, y=inset), mb.sub(x=mb.add(x=first, y=extent), y=inset)], axis=1)
+    wider = mb.pad(x=features, pad=[0, 1, 0, 1], mode="replicate")
     regions = mb.expand_dims(x=inner, axes=[1, 3, 4])
     crops = mb.crop_resize(
-        x=features, roi=regions, target_height=samples * high, target_width=samples * wide,
+        x=wider, roi=regions, target_height=samples * high, target_width=samples * wide,
         box_coordinate_mode="CORNERS_WIDTH_FIRST", sampling_mode="STRICT_ALIGN_CORNERS")
     mean = mb.avg_pool(
         x=mb.squeeze(x=crops, axes=[1]), kernel_sizes=[samples] * 2, strides=[samples] * 2, pad_type="valid", name=node.name)
