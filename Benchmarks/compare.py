@@ -110,7 +110,8 @@ def processor(options, scratch):
             "ours": sides.coreml(options.coreml, folder / form, sides.inputs_of(folder, scratch), options.threads),
             "onnx": sides.onnx(folder, options.threads)}
         measured = {side: [] for side in parties}
-        counts = {side: max(1, round(options.seconds * 1e3 / statistics.median(party.run(3)))) for side, party in parties.items()}
+        turn = options.seconds * 1e3
+        counts = {side: max(1, round(turn / statistics.median(party.run(3)))) for side, party in parties.items()}
         for _ in range(options.rounds):
             for side, party in parties.items():
                 started = party.processor_time()

@@ -34,7 +34,7 @@ def warmed(make, inputs, outputs, warm):
 
 
 def scenes(count, size):
-    """Pictures with large patches of colour: mere noise has no mean, which would leave deep layers with nothing to normalise."""
+    """Pictures with large patches of colour: noise alone averages out before deep layers, which then normalise nothing."""
     coarse = nn.functional.interpolate(torch.randn(count, 3, 5, 5), size=(size, size), mode="bilinear", align_corners=True)
     return torch.clamp(0.8 * coarse + 0.3 * torch.randn(count, 3, size, size), -2.0, 2.0)
 
@@ -109,9 +109,11 @@ ZOO = {
     "waveglow": Entry(own(sounds.WaveGlow, flow, ["samples"]), onnx=True),
     "vggish": Entry(own(lively(sounds.VGGish), lambda: {"energies": torch.randn(1, 1, 96, 64)}, ["embedding"]), onnx=True),
     "las": Entry(
-        own(lively(sounds.LAS, head=4.0, query=3.0, keys=3.0), lambda: {"features": torch.randn(1, 80, 40), "characters": tokens(12, 32)},
+        own(lively(sounds.LAS, head=4.0, query=3.0, keys=3.0),
+            lambda: {"features": torch.randn(1, 80, 40), "characters": tokens(12, 32)},
             ["log_probabilities", "weights"]), onnx=True),
-    "rnn_t": Entry(own(lively(sounds.RNNT, joint=6.0), transducer, ["log_probabilities", "new_hidden", "new_memory"]), onnx=True),
+    "rnn_t": Entry(
+        own(lively(sounds.RNNT, joint=6.0), transducer, ["log_probabilities", "new_hidden", "new_memory"]), onnx=True),
     "deep_conv_lstm": Entry(
         own(lively(sounds.DeepConvLSTM, head=6.0), lambda: {"motion": torch.randn(1, 32, 36)}, ["probabilities"]), onnx=True),
     "inception_v1": Entry(inception_v1, onnx=True),

@@ -1,6 +1,6 @@
 """Runs the zoo through this runtime and compares with PyTorch's answers.
 
-    check.py --coreml PROGRAM --zoo FOLDER [--table FILE] [NAME …]
+    check.py --coreml PROGRAM | --package --zoo FOLDER [--table FILE] [NAME …]
 
 Prints one Markdown row for every network and form; with --table also writes the document, in which the rows of networks
 that are not named stay as they were recorded.  Ends with status 1 when a row is out of its bounds.
@@ -41,7 +41,8 @@ Errors are relative to the range of the output. Bounds: for float32 1e-4 for the
 one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The
 detections of `detector`, `ssd`, `ssd_lite` and `mask_rcnn` are matched by their boxes, since their order hangs on close
 scores; in float16 the worst 5 % of their values do not count, the bound is at least 0.02, and one detection (or 2 %) may
-be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer.
+be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer. The rows of
+`Oracles/zoo/Networks/architectures.py` were run through the Python package on a busy machine: loading, planning, predicting.
 
 `Oracles/zoo/decoder` compares a decoder of 0.55 billion parameters, with states and four-bit weights, in the same way.
 
@@ -68,6 +69,14 @@ def run(program, model, reference, scratch):
         return {name: arrays[name] for name in arrays}, seconds
 
 
+def run_package(_, model, reference, __):
+    """The same through the Python package; seconds are those of loading, planning and one prediction."""
+    import swift_coreml
+    started = time.perf_counter()
+    answer = swift_coreml.Model(model).predict({key[3:]: reference[key] for key in reference if key.startswith("in:")})
+    return {name: np.asarray(value) for name, value in answer.items()}, time.perf_counter() - started
+
+
 def check(program, folder, form, facts, scratch):
     """A row: largest error, its bound, median error, verdict, seconds."""
     entry = facts["forms"].get(form, {"missing": "was not made"})
@@ -77,11 +86,11 @@ def check(program, folder, form, facts, scratch):
         reference = {key: arrays[key] for key in arrays}
     expected = {key[4:]: value for key, value in reference.items() if key.startswith("out:")}
     half = "fp16" in form
-    bound = 3 * facts["half_effect"] + HALF_ROUNDING if half else LARGEST
+    bound = 3 * (facts["half_effect"] or 0.0) + HALF_ROUNDING if half else LARGEST
     if half and facts["compared_as_sets"]:
         bound = max(bound, DETECTIONS_HALF)
     try:
-        given, seconds = run(program, folder / form, reference, scratch)
+        given, seconds = (run if program else run_package)(program, folder / form, reference, scratch)
         absent = sorted(set(expected) - set(given))
         if absent:
             raise RuntimeError(f"no output {', '.join(absent)}")
@@ -90,7 +99,7 @@ def check(program, folder, form, facts, scratch):
             given = matched(expected, {name: given[name] for name in expected}, allowed)
         found = [errors(expected[name], given[name]) for name in expected]
     except (RuntimeError, subprocess.TimeoutExpired) as error:
-        return None, bound, None, f"failed: {str(error).replace('|', '/')[:200]}", None
+        return None, bound, None, f"failed: {' '.join(str(error).split()).replace('|', '/')[:200]}", None
     if half and facts["compared_as_sets"]:
         largest = max(float(np.quantile(one, SET_SHARE)) for one in found)
     else:
@@ -122,7 +131,9 @@ def write_table(document, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("networks", nargs="*")
-    parser.add_argument("--coreml", required=True, type=pathlib.Path)
+    judged = parser.add_mutually_exclusive_group(required=True)
+    judged.add_argument("--coreml", type=pathlib.Path)
+    judged.add_argument("--package", action="store_true", help="the Python package, without the start of a process for each")
     parser.add_argument("--zoo", required=True, type=pathlib.Path)
     parser.add_argument("--form", choices=FORMS, action="append")
     parser.add_argument("--table", type=pathlib.Path, help="the document to write")

@@ -224,7 +224,7 @@ class VoxelNet(nn.Module):
         middle = lambda a, b, stride, padding: nn.Sequential(
             nn.Conv3d(a, b, 3, stride, padding, bias=False), nn.BatchNorm3d(b), nn.ReLU())
         self.middle = nn.Sequential(
-            middle(features, 32, (2, 1, 1), (1, 1, 1)), middle(32, 32, (1, 1, 1), (0, 1, 1)), middle(32, 32, (1, 1, 1), (1, 1, 1)))
+            middle(features, 32, (2, 1, 1), (1, 1, 1)), middle(32, 32, 1, (0, 1, 1)), middle(32, 32, 1, 1))
         block = lambda a, b, count: nn.Sequential(Convolved(a, b, 3, 2), *[Convolved(b, b, 3) for _ in range(count)])
         self.blocks = nn.ModuleList((block(32, 64, 2), block(64, 64, 2), block(64, 128, 2)))
         grow = lambda a, stride: nn.Sequential(

@@ -1,4 +1,4 @@
-"""Networks that classify or segment pictures: Inception v4, Xception, NASNet-A and PSPNet, with all cells and fewer channels."""
+"""Networks that classify or segment pictures: Inception v4, Xception, NASNet-A and PSPNet, all cells, fewer channels."""
 import torch
 from torch import nn
 from torch.nn import functional
@@ -99,7 +99,7 @@ class Separable(nn.Sequential):
 
 
 class XceptionBlock(nn.Module):
-    """Separable convolutions, each after a ReLU, then pooling if strided; a residual connection, projected where sizes differ."""
+    """Separable convolutions, each after a ReLU, pooling if strided; a residual connection, projected where sizes differ."""
 
     def __init__(self, widths, stride=1, first=True):
         super().__init__()
@@ -246,6 +246,7 @@ class PSPNet(nn.Module):
 
     def forward(self, x):
         y = self.trunk(x)
-        grown = [functional.interpolate(part(y), size=y.shape[2:], mode="bilinear", align_corners=True) for part in self.pyramid]
+        spread = lambda part: functional.interpolate(part(y), size=y.shape[2:], mode="bilinear", align_corners=True)
+        grown = [spread(part) for part in self.pyramid]
         mask = self.head(torch.cat([y] + grown, 1))
         return functional.interpolate(mask, size=x.shape[2:], mode="bilinear", align_corners=True)

@@ -1,4 +1,4 @@
-"""Networks that hear and speak, and one that reads motion sensors: Tacotron, WaveRNN, WaveGlow, VGGish, LAS, RNN-T, DeepConvLSTM."""
+"""Networks for sound, Tacotron, WaveRNN, WaveGlow, VGGish, LAS, RNN-T, and for motion sensors, DeepConvLSTM."""
 import torch
 from torch import nn
 from torch.nn import functional
@@ -28,7 +28,7 @@ class Same(nn.Module):
 
 
 class CBHG(nn.Module):
-    """A bank of convolutions, pooling, two projections with a residual connection, highways, a GRU both ways.  [n t w] → [n t 2h]"""
+    """A bank of convolutions, pooling, two projections and a residual connection, highways, a GRU.  [n t w] → [n t 2h]"""
 
     def __init__(self, width, bank, projections, hidden):
         super().__init__()

@@ -29,7 +29,7 @@ SMALL = Shape(words=512, width=128, layers=2, heads=4, shared=2, inner=256, cont
 
 
 def blocked(rows, columns, block, spread):
-    """Random weights of four bits, −7…7, times a scale for each block of a row; every block holds a 7, which fixes its scale."""
+    """Random weights of four bits, −7…7, times a scale for each block of a row; a 7 in every block fixes its scale."""
     levels = torch.randint(-7, 8, (rows, columns // block, block), dtype=torch.int8)
     levels[:, :, 0] = torch.where(torch.rand(rows, columns // block) < 0.5, -7, 7).to(torch.int8)
     scales = spread / 4.5 * (0.7 + 0.6 * torch.rand(rows, columns // block, 1))
@@ -100,7 +100,7 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Tokens, where the first stands and a mask to the logits of the last; keys and values stay in the buffers `keys` and `values`.
+    """Tokens, where the first stands and a mask to the logits of the last; the buffers `keys` and `values` are the cache.
 
     tokens [1 n], position [1], mask [1 1 n context] (0 where a token may look, else very negative) → logits [1 words].
     Only n changes from call to call, and no shape hangs on `position`: a runtime plans for each shape.

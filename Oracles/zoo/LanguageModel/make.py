@@ -36,7 +36,8 @@ def converted(module, folder):
     shape = module.shape
     module.forget()
     with torch.no_grad():
-        trace = torch.jit.trace(module, decoder.inputs(torch.zeros(1, 2, dtype=torch.int32), 3, shape.context), check_trace=False)
+        example = decoder.inputs(torch.zeros(1, 2, dtype=torch.int32), 3, shape.context)
+        trace = torch.jit.trace(module, example, check_trace=False)
     module.forget()
     count = ct.RangeDim(1, shape.context, default=1)
     caches = [ct.StateType(ct.TensorType(shape=tuple(module.keys.shape), dtype=np.float16), name=name)
@@ -48,8 +49,8 @@ def converted(module, folder):
         outputs=[ct.TensorType("logits", dtype=np.float16)], states=caches,
         minimum_deployment_target=ct.target.iOS18, skip_model_load=True)
     settings = cto.coreml.OpLinearQuantizerConfig(
-        mode="linear_symmetric", dtype="int4", granularity="per_block", block_size=shape.block, 
-        weight_threshold=shape.context * shape.head)        # larger than the tables of cosines and sines, which stay as they are
+        mode="linear_symmetric", dtype="int4", granularity="per_block", block_size=shape.block,
+        weight_threshold=shape.context * shape.head)        # the tables of cosines and sines are no larger
     model = cto.coreml.linear_quantize_weights(model, cto.coreml.OptimizationConfig(
         op_type_configs={"linear": settings, "gather": settings}))
     model.save(str(folder / "model.mlpackage"))
@@ -76,7 +77,8 @@ def main():
     facts = {"parameters": sum(p.numel() for p in module.parameters()), "half_effect": effect,
              "shape": {name: getattr(shape, name) for name in shape.__dataclass_fields__}}
     (options.folder / "facts.json").write_text(json.dumps(facts, indent=1))
-    print(f"PyTorch's answers of {facts['parameters'] / 1e9:.3f} billion parameters ({time.time() - started:.0f} s)", flush=True)
+    size = facts["parameters"] / 1e9
+    print(f"PyTorch's answers of {size:.3f} billion parameters ({time.time() - started:.0f} s)", flush=True)
     converted(module, options.folder)
     print(f"converted ({time.time() - started:.0f} s)", flush=True)
 
