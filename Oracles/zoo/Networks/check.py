@@ -41,8 +41,7 @@ Errors are relative to the range of the output. Bounds: for float32 1e-4 for the
 one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The
 detections of `detector`, `ssd`, `ssd_lite` and `mask_rcnn` are matched by their boxes, since their order hangs on close
 scores; in float16 the worst 5 % of their values do not count, the bound is at least 0.02, and one detection (or 2 %) may
-be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer. The rows of
-`Oracles/zoo/Networks/architectures.py` were run through the Python package on a busy machine: loading, planning, predicting.
+be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer.
 
 `Oracles/zoo/decoder` compares a decoder of 0.55 billion parameters, with states and four-bit weights, in the same way.
 
