@@ -99,6 +99,35 @@ def print_latency(rows, heading=True):
               f"| {row['memory'] / 1e6:.0f}, {row['onnx_memory'] / 1e6:.0f} |", flush=True)
 
 
+def processor(options, scratch):
+    """Processor time of a prediction on both sides, all threads together: fair also on a machine with other work."""
+    rows = []
+    print("| network | form | ours ms (least) | ONNX Runtime ms (least) | ratio (of least) |\n|---|---|---:|---:|---:|")
+    for name in options.networks:
+        folder = options.zoo / name
+        form = options.form or TARGETS.get(name, ("model.fp32.mlpackage", None))[0]
+        parties = {
+            "ours": sides.coreml(options.coreml, folder / form, sides.inputs_of(folder, scratch), options.threads),
+            "onnx": sides.onnx(folder, options.threads)}
+        measured = {side: [] for side in parties}
+        turn = options.seconds * 1e3
+        counts = {side: max(1, round(turn / statistics.median(party.run(3)))) for side, party in parties.items()}
+        for _ in range(options.rounds):
+            for side, party in parties.items():
+                started = party.processor_time()
+                party.run(counts[side])
+                measured[side].append((party.processor_time() - started) * 1e3 / counts[side])
+        for party in parties.values():
+            party.close()
+        middle = {side: statistics.median(times) for side, times in measured.items()}
+        least = {side: min(times) for side, times in measured.items()}
+        rows.append({"network": name, "form": form, "median": middle, "least": least})
+        print(f"| {name} | {form.split('.')[1]} | {middle['ours']:.2f} ({least['ours']:.2f}) "
+              f"| {middle['onnx']:.2f} ({least['onnx']:.2f}) "
+              f"| {middle['ours'] / middle['onnx']:.2f} ({least['ours'] / least['onnx']:.2f}) |", flush=True)
+    return rows
+
+
 def first(options, scratch):
     """Time from the start of a process to its first prediction, and its memory then.
 
@@ -256,7 +285,9 @@ def record_latency(rows, load):
         figures.versions(["onnxruntime"]))
 
 
-QUESTIONS = {"latency": latency, "first": first, "loading": loading, "overhead": overhead, "concurrent": concurrent}
+QUESTIONS = {
+    "latency": latency, "processor": processor, "first": first, "loading": loading, "overhead": overhead,
+    "concurrent": concurrent}
 
 
 def main():

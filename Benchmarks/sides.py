@@ -40,6 +40,11 @@ class Side:
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
+    def processor_time(self):
+        """The processor time of all its threads so far, in seconds."""
+        threads = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
+
     def private_memory(self):
         """The bytes that the process shares with no other now."""
         rollup = pathlib.Path(f"/proc/{self.process.pid}/smaps_rollup").read_text()

@@ -27,6 +27,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import catalogue
 import inventory
+import operations  # noqa: F401  (registers conversions)
+from measures import SET_SHARE, errors, matched
 
 SEED = 20260101
 
@@ -40,15 +42,17 @@ def answers(module, inputs):
 
 def half_effect(network, expected, compared_as_sets):
     """How far the answers move, relative to their range, when nothing but the weights is rounded to float16."""
-    if compared_as_sets:
-        return None
     kept = {name: value.clone() for name, value in network.module.state_dict().items()}
     for value in network.module.state_dict().values():
         if value.is_floating_point():
             value.copy_(value.half().float())
     moved = answers(network.module, list(network.inputs.values()))
     network.module.load_state_dict(kept)
-    return max(float(np.abs(m - e).max() / max(np.ptp(e), 1e-9)) for m, e in zip(moved, expected))
+    if not compared_as_sets:
+        return max(float(errors(e, m).max()) for m, e in zip(moved, expected))
+    expected, moved = dict(zip(network.outputs, expected)), dict(zip(network.outputs, moved))
+    moved = matched(expected, moved, allowed=len(expected["boxes"]))
+    return max(float(np.quantile(errors(expected[name], moved[name]), SET_SHARE)) for name in expected)
 
 
 def operation_count(network):
@@ -146,7 +150,7 @@ def main():
     parser.add_argument("output", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--again", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     unknown = set(options.names) - set(catalogue.ZOO)
     if unknown:
         sys.exit(f"No such network: {', '.join(sorted(unknown))}. There are {', '.join(catalogue.ZOO)}.")

@@ -1,54 +1,10 @@
 """The zoo: each network's name, how to make it with random weights, its example inputs and its feature names."""
-from dataclasses import dataclass
-from typing import Callable
-
 import torch
 from torch import nn
 
+import architectures
 import networks
-
-
-@dataclass
-class Network:
-    """A module in evaluation mode, with everything a converter asks for."""
-
-    module: nn.Module
-    inputs: dict                    # feature name → example tensor, in the order of `forward`
-    outputs: list                   # feature names, in the order of the result
-
-
-@dataclass
-class Entry:
-    """A line of the catalogue."""
-
-    make: Callable[[], Network]
-    half_target: str = "iOS16"      # the deployment target of the fp16 form: the newer, the newer the opset
-    onnx: bool = False              # exported for the comparison with ONNX Runtime
-    set_outputs: bool = False       # rows may come in another order (detections): compared as sets
-
-
-def settled(module, *inputs, rounds=3):
-    """The module with batch statistics measured once: with fresh ones activations explode or vanish."""
-    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None
-        nn.init.uniform_(norm.weight, 0.8, 1.2)
-        nn.init.uniform_(norm.bias, -0.1, 0.1)
-    if norms:
-        module.train()
-        with torch.no_grad():
-            for _ in range(rounds):
-                module(*[torch.randn(4, *i.shape[1:]) for i in inputs])
-    return module.eval()
-
-
-def picture(size, scale=2.0, offset=-1.0):
-    return torch.rand(1, 3, size, size) * scale + offset
-
-
-def tokens(length, words):
-    return torch.randint(0, words, (1, length), dtype=torch.int32)
+from entries import Entry, Network, own, picture, settled, tokens
 
 
 def classifier(name, size=224, **options):
@@ -75,15 +31,6 @@ def segmenter(name, size=256):
         module = getattr(segmentation, name)(weights=None, weights_backbone=None, num_classes=21)
         settled(module, x)
         return Network(networks.Picked(module, lambda result: result["out"]).eval(), {"image": x}, ["mask"])
-    return make
-
-
-def own(build, inputs, outputs):
-    """A network of `networks`; `inputs` makes the example inputs."""
-    def make():
-        module, given = build(), inputs()
-        floats = all(value.is_floating_point() for value in given.values())
-        return Network(settled(module, *given.values()) if floats else module.eval(), given, outputs)
     return make
 
 
@@ -209,4 +156,5 @@ ZOO = {
     "fcn_resnet50": Entry(segmenter("fcn_resnet50"), onnx=True),
     "vgg16": Entry(classifier("vgg16"), onnx=True),
     "bert_384": Entry(bert(384), onnx=True),
+    **architectures.ZOO,
 }
