@@ -8,11 +8,11 @@ import TestSupport
 
 /// Convolutions whose weights stay compressed, and those whose weights are expanded once.
 struct CompressedConvolutionTests {
-    private enum Form: CaseIterable {
+    enum Form: CaseIterable {
         case affine, perTensor, blocks, palette4, palettesOfGroups, packedPalette
 
         /// Weights [96, 64, kernel…] or, transposed, [64, 96, kernel…].
-        func weight(
+        fileprivate func weight(
             _ builder: inout GraphBuilder,
             _ shape: [Int],
             isTransposed: Bool
@@ -61,19 +61,20 @@ struct CompressedConvolutionTests {
             }
         }
 
-        var isTable: Bool { ![.affine, .perTensor, .blocks].contains(self) }
+        fileprivate var isTable: Bool { ![.affine, .perTensor, .blocks].contains(self) }
     }
 
     private struct Case {
         var input: [Int]
         var kernel: [Int]
+        var stride = 1
         var isTransposed = false
         var groups = 1
     }
 
     private static let cases = [
-        Case(input: [1, 64, 7, 7], kernel: [1, 1]),
-        Case(input: [2, 64, 9, 8], kernel: [3, 3]),
+        Case(input: [1, 64, 9, 8], kernel: [1, 1], stride: 2),
+        Case(input: [2, 64, 7, 7], kernel: [3, 3]),
         Case(input: [1, 64, 5, 6], kernel: [2, 2], isTransposed: true),
     ]
 
@@ -102,7 +103,12 @@ struct CompressedConvolutionTests {
                 ),
                 x,
                 weight
-            ) : try builder.add(Convolution(strides: ones, padding: .same, groups: item.groups), x, weight)
+            )
+            : try builder.add(
+                Convolution(strides: [item.stride, item.stride], padding: .same, groups: item.groups),
+                x,
+                weight
+            )
         let graph = builder.finished(outputs: [("y", y)])
         let executable = try GraphExecutable(graph, pipeline: .none, kernels: kernels)
         var random = RandomTensors(seed: 9)
@@ -112,7 +118,7 @@ struct CompressedConvolutionTests {
     }
 
     @Test(arguments: Form.allCases)
-    fileprivate func answersAreThoseOfExpandedWeights(form: Form) throws {
+    func answersAreThoseOfExpandedWeights(form: Form) throws {
         for item in Self.cases {
             for kernels in KernelTable.available {
                 let found = try run(kernels, item, form, isExpanded: false)
@@ -131,7 +137,7 @@ struct CompressedConvolutionTests {
         }
     }
 
-    @Test fileprivate func groupsAreExpanded() throws {
+    @Test func groupsAreExpanded() throws {
         let item = Case(input: [1, 64, 8, 8], kernel: [3, 3], groups: 4)
         let found = try run(.current, item, .affine, isExpanded: false)
         let wanted = try run(.current, item, .affine, isExpanded: true)
