@@ -1,5 +1,6 @@
 """Compares compressed weights with float16 ones, ONNX Runtime's MatMulNBits and a plain reading loop: one run, turn by
-turn.  Use Benchmarks/compressed/run, which builds what this needs."""
+turn.  With one thread, processor time; with more, time on the clock.  Use Benchmarks/compressed/run, which builds what this
+needs."""
 import argparse
 import pathlib
 import statistics
@@ -13,20 +14,32 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 import models  # noqa: E402
+import figures  # noqa: E402
 import sides  # noqa: E402
 
 PAUSE = 0.03  # seconds between turns: long enough for the other side's workers to stop spinning
 
 
-def alternate(parties, rounds, count):
-    """`rounds` turns of `count` measurements for every party; all measurements by party."""
+def processor_seconds(party):
+    """The processor time of a party's threads so far."""
+    tasks = pathlib.Path(f"/proc/{party.process.pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def alternate(parties, rounds, count, threads):
+    """`rounds` turns of `count` measurements for every party; all measurements by party, in milliseconds: of one thread the mean
+    processor time of each turn."""
     for party in parties.values():
         party.run(3)
     measured = {name: [] for name in parties}
     for turn in range(rounds):
         for name in list(parties)[:: 1 if turn % 2 == 0 else -1]:
             time.sleep(PAUSE)
-            measured[name] += parties[name].run(count)
+            before = processor_seconds(parties[name])
+            times = parties[name].run(count)
+            if threads == 1:
+                times = [(processor_seconds(parties[name]) - before) * 1e3 / count]
+            measured[name] += times
     return measured
 
 
@@ -44,6 +57,9 @@ def size(path):
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
+KEPT = []  # rows of the table that --record keeps: what was measured, its form, its figures
+
+
 def row(cells):
     print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
 
@@ -53,13 +69,18 @@ def heading(cells):
     row(["---"] + ["---:"] * (len(cells) - 1))
 
 
+def keep(what, name, times, base, memory=""):
+    KEPT.append([what, name, f"{statistics.median(times):.2f}", f"{statistics.median(times) / statistics.median(base):.2f}",
+                 f"{min(times) / min(base):.2f}", memory])
+
+
 def tokens(options, scratch):
     """A token of GPT-2 and the peak memory of a process that loads the package and answers."""
     folder = options.models / "gpt2"
     models.token(folder)
     wanted = [name for name in models.forms() if not options.form or name in options.form or name == "float16"]
     parties = {name: ours(options, folder / f"{name}.mlpackage", folder / "step.npz", scratch) for name in wanted}
-    measured = alternate(parties, options.rounds, 5)
+    measured = alternate(parties, options.rounds, 5, options.threads)
     heading(["GPT-2, one token", "package MB", "median ms", "least ms", "÷ float16 (median)", "(least)", "peak MB"])
     base = measured["float16"]
     for name in wanted:
@@ -69,6 +90,8 @@ def tokens(options, scratch):
             f"{statistics.median(times) / statistics.median(base):.2f}", f"{min(times) / min(base):.2f}",
             round(parties[name].peak_memory() / 1e6),
         ])
+        sizes = f"{size(folder / f'{name}.mlpackage') / 1e6:.0f}, {parties[name].peak_memory() / 1e6:.0f}"
+        keep("GPT-2, one token", name, times, base, sizes)
     for party in parties.values():
         party.close()
 
@@ -85,7 +108,7 @@ def products(options, scratch, rows, terms, columns):
         program = scratch / "read"
         subprocess.run(["cc", "-O3", "-march=native", "-pthread", HERE / "read.c", "-o", program], check=True)
         parties["reading loop"] = sides.Side([program, options.threads, terms * columns])
-    measured = alternate(parties, options.rounds, 5)
+    measured = alternate(parties, options.rounds, 5, options.threads)
     bytes_of = {"float16": 2, "int8": 1, "int4-block32": 0.5625, "palette8": 1, "palette6": 0.75, "palette4": 0.5,
                 "palette2": 0.25, "reading loop": 1}
     heading([f"[{rows} × {terms}] · [{terms} × {columns}]", "median ms", "least ms", "÷ float16 (median)", "(least)",
@@ -95,6 +118,7 @@ def products(options, scratch, rows, terms, columns):
         speed = f"{bytes_of[name] * terms * columns / min(times) / 1e6:.1f}" if name in bytes_of else ""
         row([name, f"{statistics.median(times):.3f}", f"{min(times):.3f}",
              f"{statistics.median(times) / statistics.median(base):.2f}", f"{min(times) / min(base):.2f}", speed])
+        keep(f"[{rows} × {terms}] · [{terms} × {columns}]", name, times, base, "")
     for party in parties.values():
         party.close()
 
@@ -104,10 +128,11 @@ def main():
     parser.add_argument("--coreml", required=True, help="the program `coreml`")
     parser.add_argument("--models", type=pathlib.Path, default=pathlib.Path(".cache/compressed"),
                         help="where the models are made and kept")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--form", nargs="*", help="forms of GPT-2 to measure beside float16")
     parser.add_argument("--only", choices=["token", "products"])
+    parser.add_argument("--record", action="store_true", help="keep the figures in Documentation/Figures/compressed.json")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
@@ -117,6 +142,12 @@ def main():
             for shape in [(1, 4096, 11008), (4, 4096, 11008), (128, 4096, 4096)]:
                 print()
                 products(options, scratch, *shape)
+    if options.record:
+        unit = "processor ms" if options.threads == 1 else "ms"
+        figures.record(
+            "compressed", f"Benchmarks/compressed/run --threads {options.threads} --record",
+            ["measured", "weights", f"median {unit}", "÷ float16 (median)", "(least)", "package MB, peak MB"], KEPT,
+            figures.versions(["onnxruntime", "coremltools", "numpy"]))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ struct CodedProblem {
     var bits: Int
     var isSigned = true
     var hasOffsets = false
+    var hasFloatOffsets = false
     var isHalf = true
     var terms: Int
     var columns: Int
@@ -19,6 +20,7 @@ struct CodedProblem {
         var halves: [Float16]
         var floats: [Float]
         var offsets: [Int8]
+        var floatOffsets: [Float]
         /// The elements by term, then by column.
         var elements: [Float]
     }
@@ -45,6 +47,7 @@ struct CodedProblem {
         let floats = isHalf ? halves.map { Float($0) } : parameters
         let half = 1 << (bits - 1)
         let offsets = (0..<blocks).map { _ in Int8(clamping: Int(source.next() * Float(half - 1))) }
+        let floatOffsets = offsets.map { Float($0) + 0.3125 }
         var elements: [Float] = []
         for term in 0..<terms {
             for column in 0..<columns {
@@ -61,12 +64,21 @@ struct CodedProblem {
                 } else {
                     if isSigned, code >= half { code -= 2 * half }
                     // Offsets of unsigned codes are given less half their range.
-                    let offset = hasOffsets ? Int(offsets[block]) + (isSigned ? 0 : half) : 0
-                    elements.append(Float(code - offset) * floats[block])
+                    let moved = isSigned ? 0 : half
+                    let whole = hasOffsets ? Float(Int(offsets[block]) + moved) : 0
+                    let offset = hasFloatOffsets ? floatOffsets[block] + Float(moved) : whole
+                    elements.append((Float(code) - offset) * floats[block])
                 }
             }
         }
-        return Contents(codes: codes, halves: halves, floats: floats, offsets: offsets, elements: elements)
+        return Contents(
+            codes: codes,
+            halves: halves,
+            floats: floats,
+            offsets: offsets,
+            floatOffsets: floatOffsets,
+            elements: elements
+        )
     }
 
     /// The codes packed for the current instruction set.
@@ -83,6 +95,7 @@ struct CodedProblem {
                             address: isHalf ? halves.baseAddress! : floats.baseAddress!,
                             isHalf: isHalf,
                             offsets: hasOffsets ? contents.offsets : nil,
+                            floatOffsets: hasFloatOffsets ? contents.floatOffsets : nil,
                             isSigned: isSigned,
                             segmentStride: 1,
                             groupStride: segments
@@ -141,6 +154,21 @@ extension KernelTests {
                         )
                     }
                 }
+            }
+            for (bits, isSigned) in [(4, false), (8, true), (8, false)] {
+                problems.append(
+                    CodedProblem(
+                        values: .lines,
+                        bits: bits,
+                        isSigned: isSigned,
+                        hasFloatOffsets: true,
+                        isHalf: bits == 4,
+                        terms: 96,
+                        columns: 50,
+                        segments: bits == 4 ? 3 : 1,
+                        groups: 50
+                    )
+                )
             }
             return problems
         }()
@@ -274,7 +302,9 @@ extension KernelTests {
                 rowBlocks: problem.groups,
                 columnBlocks: problem.segments,
                 offsets: problem.hasOffsets
-                    ? contents.offsets.map { Int16($0) + Int16(problem.isSigned ? 0 : half) } : []
+                    ? contents.offsets.map { Int16($0) + Int16(problem.isSigned ? 0 : half) } : [],
+                floatOffsets: problem.hasFloatOffsets
+                    ? contents.floatOffsets.map { $0 + Float(problem.isSigned ? 0 : half) } : []
             )
             let indices: [Int32] = [0, Int32(rows - 1), 7, -1, 7, Int32(-rows), 1000, -1000]
             let places = [0, rows - 1, 7, rows - 1, 7, 0, rows - 1, 0]

@@ -46,6 +46,9 @@ extension KernelTests {
             for number in CodedWeightsTests.problems.indices {
                 CodedWeightsTests().productsMatchExpandedWeights(number: number)
             }
+            for number in CodedConvolutionTests.problems.indices {
+                CodedConvolutionTests().matchesExpandedWeights(number: number)
+            }
             for problem in ConvolutionKernelTests.filteredProblems {
                 ConvolutionKernelTests().minimalFiltering(problem: problem)
             }

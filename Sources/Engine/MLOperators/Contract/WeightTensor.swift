@@ -2,19 +2,24 @@ package import MLNumerics
 package import MLSpecification
 
 /// The values of a weight field as a tensor: float32 values share the message's storage, half-precision values stay
-/// float16, quantised values become float32 (value · scale + bias, or an entry of a table).
+/// float16, quantised values become float32 (value · scale + bias, or an entry of a table) when somebody asks for them;
+/// large ones stay quantised until then.
 ///
 /// - Parameters:
 ///   - parameters: The weight field.
 ///   - shape: The extents in the order in which the file stores the values.
 ///   - channelAxis: The axis that per-channel scales and biases belong to.
+///   - isTransposed: Whether the two axes of the tensor change places.
 /// - Returns: The tensor.
 /// - Throws: `.invalidModel` when the field does not hold the values of `shape`.
 package func weightTensor(
     _ parameters: SpecWeightParams,
     shape: [Int],
-    channelAxis: Int = 0
+    channelAxis: Int = 0,
+    isTransposed: Bool = false
 ) throws(ModelError) -> Tensor {
+    precondition(!isTransposed || shape.count == 2)
+    func turned(_ tensor: Tensor) -> Tensor { isTransposed ? tensor.permuted([1, 0]) : tensor }
     var product = 1
     for extent in shape {
         let (next, overflow) = product.multipliedReportingOverflow(by: max(extent, 1))
@@ -32,11 +37,11 @@ package func weightTensor(
     let placed = parameters.placed
     if let placed, placed.field == .float || placed.field == .float16 {
         try check(placed.byteCount / placed.field.valueByteCount)
-        return try Tensor(placed, shape: shape)
+        return turned(try Tensor(placed, shape: shape))
     }
     if !parameters.floatValue.isEmpty {
         try check(parameters.floatValue.count)
-        return Tensor(sharing: parameters.floatValue, shape: shape)
+        return turned(Tensor(sharing: parameters.floatValue, shape: shape))
     }
     if let bytes = parameters.float16Bytes {
         try check(bytes.count / 2)
@@ -45,12 +50,20 @@ package func weightTensor(
             byteCount: bytes.count,
             release: { withExtendedLifetime(bytes) {} }
         )
-        return Tensor(scalarType: .float16, shape: shape, storage: storage)
+        return turned(Tensor(scalarType: .float16, shape: shape, storage: storage))
     }
     if let bytes = try placedBytes(placed, .int8, else: parameters.int8Bytes) {
         try check(bytes.count)
-        let values = bytes.buffer.map { Float(Int8(bitPattern: $0)) }
-        return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
+        var codes = LayerCodes(
+            Array(bytes.buffer),
+            width: 8,
+            isSigned: true,
+            shape,
+            channelAxis,
+            parameters.quantization
+        )
+        if isTransposed { codes.transpose() }
+        return try codes.tensor()
     }
     if let bytes = try placedBytes(placed, .raw, else: parameters.rawBytes) {
         let width = Int(clamping: parameters.quantization.numberOfBits)
@@ -59,7 +72,9 @@ package func weightTensor(
         }
         try check(bytes.count == (count * width + 7) / 8 ? count : bytes.count * 8 / width)
         let values = unpacked(bytes, width: width, count: count)
-        return Tensor(try dequantized(values, parameters.quantization, shape, channelAxis), shape: shape)
+        var codes = LayerCodes(values, width: width, isSigned: false, shape, channelAxis, parameters.quantization)
+        if isTransposed { codes.transpose() }
+        return try codes.tensor()
     }
     try check(0)
     return Tensor([Float](), shape: shape)
@@ -86,10 +101,10 @@ private func placedBytes(
 }
 
 /// Unsigned integers of `width` bits, stored most significant bit first without gaps.
-private func unpacked(_ bytes: WeightBytes, width: Int, count: Int) -> [Float] {
+private func unpacked(_ bytes: WeightBytes, width: Int, count: Int) -> [UInt8] {
     let source = bytes.buffer
-    if width == 8 { return source.map { Float($0) } }
-    return [Float](unsafeUninitializedCapacity: count) { result, initialized in
+    if width == 8 { return Array(source) }
+    return [UInt8](unsafeUninitializedCapacity: count) { result, initialized in
         var pending = 0
         var pendingBits = 0
         var next = 0
@@ -100,50 +115,9 @@ private func unpacked(_ bytes: WeightBytes, width: Int, count: Int) -> [Float] {
                 pendingBits += 8
             }
             pendingBits -= width
-            result[index] = Float(pending >> pendingBits & (1 << width - 1))
+            result[index] = UInt8(truncatingIfNeeded: pending >> pendingBits & (1 << width - 1))
         }
         initialized = count
-    }
-}
-
-/// `values` decoded by the linear function or the table of `quantization`, either a single one or one for each index of
-/// `channelAxis`.
-private func dequantized(
-    _ values: [Float],
-    _ quantization: SpecQuantizationParams,
-    _ shape: [Int],
-    _ channelAxis: Int
-) throws(ModelError) -> [Float] {
-    switch quantization.quantizationType {
-    case .linearQuantization(let line):
-        let channels = shape.indices.contains(channelAxis) ? shape[channelAxis] : 1
-        let inner = shape.dropFirst(channelAxis + 1).reduce(1, *)
-        for (name, list) in [("scales", line.scale), ("biases", line.bias)] {
-            guard list.count <= 1 || list.count == channels else {
-                throw ModelError(.invalidModel, "\(list.count) \(name) for \(channels) channels")
-            }
-        }
-        guard !line.scale.isEmpty else { throw ModelError(.invalidModel, "quantised weights have no scale") }
-        var result = values
-        for index in result.indices {
-            let channel = index / inner % channels
-            let scale = line.scale.count == 1 ? line.scale[0] : line.scale[channel]
-            let bias = line.bias.isEmpty ? 0 : line.bias.count == 1 ? line.bias[0] : line.bias[channel]
-            result[index] = values[index] * scale + bias
-        }
-        return result
-    case .lookupTableQuantization(let table):
-        let entries = table.floatValue
-        var result = values
-        for index in result.indices {
-            guard Int(values[index]) >= 0, Int(values[index]) < entries.count else {
-                throw ModelError(.invalidModel, "index \(Int(values[index])) in a table of \(entries.count) entries")
-            }
-            result[index] = entries[Int(values[index])]
-        }
-        return result
-    case nil:
-        throw ModelError(.invalidModel, "quantised weights do not say how they were quantised")
     }
 }
 

@@ -28,7 +28,8 @@ struct ConvolutionBinding: Sendable {
             return [atRunTime(request, bias)]
         }
         guard constant.isPackable else { return [] }
-        return [x.layout == .channelsLast ? channelsLast(constant, bias) : rowMajor(request, constant, bias)]
+        let expanded = x.layout == .channelsLast ? channelsLast(constant, bias) : rowMajor(request, constant, bias)
+        return [compressed(request, constant, bias), expanded].compactMap { $0 }
     }
 
     private func packed(_ weight: Tensor) -> ConvolutionWeights? {
@@ -137,6 +138,45 @@ struct ConvolutionBinding: Sendable {
             )
     }
 
+    /// The convolution with weights that stay compressed; `nil` for others.
+    private func compressed(_ request: KernelRequest, _ weight: Tensor, _ bias: FloatSource) -> Kernel? {
+        let isChannelsLast = request.operand(0)?.layout == .channelsLast
+        let layout: PackedWeights.Layout = isTransposed ? .termsByColumns : .columnsByTerms
+        guard groups == 1, isChannelsLast || !isFasterInPlanes, let matrix = CompressedMatrix(weight),
+            CodedConvolution.isWorthwhile(
+                geometry,
+                inputChannels: inputChannels,
+                outputChannels: outputChannels,
+                kernel: kernel,
+                isTransposed: isTransposed
+            ), let form = matrix.form(layout: layout, rows: geometry.outputSize.reduce(geometry.batch, *))
+        else { return nil }
+        @Sendable func made() -> CodedConvolution? {
+            matrix.packed(weight, form, layout: layout).map {
+                CodedConvolution($0, kernel: kernel, inputChannels: inputChannels, isTransposed: isTransposed)
+            }
+        }
+        if isChannelsLast {
+            return Kernel("\(name) \(matrix.name)", packedOperands: [1]) {
+                guard let weights = made() else { return nil }
+                return { context in
+                    weights.convolve(
+                        context.floats(0),
+                        geometry,
+                        into: context.resultFloats(),
+                        epilogue: epilogue(bias, context)
+                    )
+                }
+            }
+        }
+        let turned = rowMajorForm(request)
+        let name = "\(name) \(matrix.name), transposing"
+        return Kernel(name, scratchByteCount: turned.scratchByteCount, packedOperands: [1]) {
+            guard let weights = made() else { return nil }
+            return { context in run(weights, bias, turned, context) }
+        }
+    }
+
     private func planes(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
         Kernel("\(name) \(weight.scalarType.milName) of planes", packedOperands: [1]) {
             let form = "planes \(inputChannels) \(outputChannels) \(groups) \(InstructionSet.current)"
@@ -203,7 +243,7 @@ struct ConvolutionBinding: Sendable {
     }
 
     private func run(
-        _ weights: ConvolutionWeights,
+        _ weights: some ConvolvingWeights,
         _ bias: FloatSource,
         _ form: RowMajorConvolution,
         _ context: KernelContext

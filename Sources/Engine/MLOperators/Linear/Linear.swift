@@ -186,7 +186,7 @@ extension LayerContext {
         let rank = rank(of: indices)
         guard rank >= 1 else { throw ModelError(.invalidModel, "the input has no axis; the layer needs [..., 1]") }
         let tensor = try withErrorContext("weights") { () throws(ModelError) in
-            try weightTensor(table, shape: [channels, vocabulary]).permuted([1, 0])
+            try weightTensor(table, shape: [channels, vocabulary], isTransposed: true)
         }
         let rows = builder.constant(tensor, name: layer.name + ".weights")
         let flat = rank == 1 ? indices : try add(Squeeze(axes: [-1]), indices)
@@ -240,7 +240,7 @@ extension Linear {
             ]
         }
         guard constant.isPackable else { return [] }
-        let compressed = compressedKernel(constant, rows: rows, terms: terms, columns: columns, layout: layout, bias)
+        let compressed = compressedKernel(constant, rows: rows, layout: layout, bias)
         return (compressed.map { [$0] } ?? []) + [
             Kernel("gemm \(constant.scalarType.milName)", packedOperands: [1]) {
                 guard let weights = packedMatrix(constant, terms: terms, columns: columns, layout: layout) else {
@@ -269,13 +269,11 @@ extension Linear {
     private func compressedKernel(
         _ weight: Tensor,
         rows: Int,
-        terms: Int,
-        columns: Int,
         layout: PackedWeights.Layout,
         _ bias: FloatSource
     ) -> Kernel? {
-        guard let matrix = CompressedMatrix(weight),
-            let form = matrix.form(terms: terms, columns: columns, layout: layout)
+        guard let matrix = CompressedMatrix(weight), matrix.taps == 1,
+            let form = matrix.form(layout: layout, rows: rows)
         else { return nil }
         let function = activation.kernelFunction
         return Kernel("gemm \(matrix.name)", packedOperands: [1]) {

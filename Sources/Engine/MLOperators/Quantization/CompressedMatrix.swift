@@ -1,8 +1,9 @@
 import MLGraph
 import MLKernels
-import MLNumerics
+package import MLNumerics
 
-/// A constant matrix [rows, columns] whose file form kernels read: codes, and scales or tables for blocks of them.
+/// A constant matrix [rows, columns] whose file form kernels read: codes, and scales or tables for blocks of them; or the
+/// weights [rows, columns, kernel…] of a convolution, whose windows share them.
 struct CompressedMatrix: Sendable {
     let values: CodedForm.Values
     let bits: Int
@@ -10,7 +11,9 @@ struct CompressedMatrix: Sendable {
     let isSigned: Bool
     let rows: Int
     let columns: Int
-    /// The number of blocks with parameters of their own along each axis.
+    /// The extents after the first two.
+    let kernel: [Int]
+    /// The number of blocks with parameters of their own along the first two axes.
     let rowBlocks: Int
     let columnBlocks: Int
     /// The codes, low bits first without gaps.
@@ -21,75 +24,105 @@ struct CompressedMatrix: Sendable {
 
     /// `nil` for constants that are not compressed, or in another way.
     init?(_ constant: Tensor) {
-        guard constant.shape.count == 2, let deferred = constant.deferredResult else { return nil }
+        guard constant.shape.count >= 2, constant.byteOffset == 0, let deferred = constant.deferredResult,
+            let logical = deferred.resultTypes[deferred.index].shape.counts,
+            logical.droppingLastOnes == constant.shape.droppingLastOnes
+        else { return nil }
         let operands = deferred.operands
         rows = constant.shape[0]
         columns = constant.shape[1]
+        kernel = Array(constant.shape.dropFirst(2))
+        /// The blocks of the first two axes, where the others have none.
+        func blocks(_ shape: [Int]) -> (Int, Int)? {
+            guard shape.count >= 2, shape.dropFirst(2).allSatisfy({ $0 == 1 }) else { return nil }
+            return (shape[0], shape[1])
+        }
+        let found: (Int, Int)?
         switch deferred.op {
         case let op as ConstexprAffineDequantize:
             guard let data = operands[0], let zero = operands[1], let scale = operands[2] else { return nil }
             let count = Swift.max(scale.count, zero.count)
-            let axis = count == 1 ? 0 : op.axis < 0 ? op.axis + 2 : op.axis
-            (rowBlocks, columnBlocks) = axis == 0 ? (count, 1) : (1, count)
+            let axis = count == 1 ? 0 : op.axis < 0 ? op.axis + logical.count : op.axis
+            found = axis == 0 ? (count, 1) : axis == 1 ? (1, count) : nil
             (values, bits, isSigned) = (.lines, 8, data.scalarType == .int8)
             (codes, parameters, offsets) = (data, scale, zero)
         case is ConstexprBlockwiseShiftScale:
             guard let data = operands[0], let scale = operands[1] else { return nil }
-            (rowBlocks, columnBlocks) = (scale.shape[0], scale.shape[1])
+            found = blocks(scale.shape)
             let isSigned = data.scalarType == .int8 || data.scalarType == .int4
             (values, bits, self.isSigned) = (.lines, data.scalarType.bitWidth, isSigned)
             (codes, parameters) = (data, scale)
             offsets = operands.count > 2 ? operands[2] : nil
         case is ConstexprLutToDense:
             guard let indices = operands[0], let tables = operands[1], tables.shape.last == 1 else { return nil }
-            (rowBlocks, columnBlocks) = (tables.shape[0], tables.shape[1])
+            found = blocks(Array(tables.shape.dropLast(2)))
             (values, bits, isSigned) = (.tables, indices.scalarType.bitWidth, false)
             (codes, parameters, offsets) = (indices, tables, nil)
         case is ConstexprPackedLutToDense:
             guard let indices = operands[0], let table = operands[1] else { return nil }
-            (rowBlocks, columnBlocks) = (1, 1)
+            found = (1, 1)
             (values, bits, isSigned) = (.tables, table.count.trailingZeroBitCount, false)
             (codes, parameters, offsets) = (indices, table, nil)
         default: return nil
         }
-        guard rowBlocks > 0, columnBlocks > 0, rows % rowBlocks == 0, columns % columnBlocks == 0 else { return nil }
+        guard let (rowBlocks, columnBlocks) = found, rowBlocks > 0, columnBlocks > 0, rows % rowBlocks == 0,
+            columns % columnBlocks == 0
+        else { return nil }
+        (self.rowBlocks, self.columnBlocks) = (rowBlocks, columnBlocks)
     }
 
-    /// The form of the matrix as the right-hand side of products; `nil` when no kernel reads it.
-    func form(terms: Int, columns: Int, layout: PackedWeights.Layout) -> CodedForm? {
-        guard values == .lines || isFasterThanExpanded else { return nil }
+    /// The number of elements for each row and column.
+    var taps: Int { kernel.reduce(1, *) }
+
+    /// The form of the matrix, or of windows, as the right-hand side of products; `nil` when no kernel reads it.
+    ///
+    /// - Parameters:
+    ///   - layout: Whether columns of the product are rows of the file.
+    ///   - count: The number of rows of the left-hand side.
+    /// - Returns: The form, whose terms are those of all taps, by tap.
+    func form(layout: PackedWeights.Layout, rows count: Int) -> CodedForm? {
+        guard values == .lines || isFasterThanExpanded(rows: count) else { return nil }
         let isByColumns = layout == .columnsByTerms
         let (columnCount, termCount) = isByColumns ? (rowBlocks, columnBlocks) : (columnBlocks, rowBlocks)
-        // Tables of a transposed matrix would have to change places.
-        guard values == .lines || isByColumns || columnCount == 1 || termCount == 1 else { return nil }
+        let (results, terms) = isByColumns ? (rows, columns) : (columns, rows)
+        // Tables of a transposed matrix would have to change places, those of several segments to be repeated.
+        guard values == .lines || (isByColumns || columnCount == 1) && taps == 1 || termCount == 1 else { return nil }
         return CodedForm(
             values,
             bits: bits,
-            terms: terms,
-            columns: columns,
-            segment: terms / termCount,
-            group: columns / columnCount
+            terms: taps * terms,
+            columns: results,
+            segment: termCount == 1 ? taps * terms : terms / termCount,
+            group: results / columnCount
         )
     }
 
     /// Whether products look up tables of this size in less time than they read half floats: where a table fits the
-    /// registers that permutations of this instruction set take.
-    private var isFasterThanExpanded: Bool {
-        switch InstructionSet.current {
-        case .avx512: bits <= 4 || bits == 6 && parameters.scalarType == .float16
-        case .avx2: bits <= 4
+    /// registers that permutations of this instruction set take, or where rows are enough for the time not to count.
+    private func isFasterThanExpanded(rows: Int) -> Bool {
+        let isHalf = parameters.scalarType == .float16
+        return switch InstructionSet.current {
+        case .avx512: bits <= 4 || bits == 6 && isHalf
+        case .avx2: bits <= 4 || bits == 6 && isHalf && (rows <= 2 || rows >= 48) || rows >= 256
         case .sse2, .neon: false
         }
     }
 
     private var blockCount: Int { rowBlocks * columnBlocks }
 
-    /// The offset of each block; empty when all are 0.
+    /// The offset of each block; empty when all are 0, and when they are floats.
     var blockOffsets: [Int] {
-        guard let offsets else { return [] }
+        guard let offsets, !offsets.scalarType.isFloat else { return [] }
         let numbers = offsets.integers
         guard numbers.contains(where: { $0 != 0 }) else { return [] }
         return numbers.count == blockCount ? numbers : [Int](repeating: numbers[0], count: blockCount)
+    }
+
+    /// The offset of each block where offsets are floats; else empty.
+    var blockFloatOffsets: [Float] {
+        guard let offsets, offsets.scalarType.isFloat else { return [] }
+        let numbers = offsets.values.map { Float($0) }
+        return numbers.count == blockCount ? numbers : [Float](repeating: numbers[0], count: blockCount)
     }
 
     /// The scale of each block, or the tables.
@@ -107,13 +140,14 @@ struct CompressedMatrix: Sendable {
     func packed(_ constant: Tensor, _ form: CodedForm, layout: PackedWeights.Layout) -> CodedWeights? {
         let name =
             "codes \(form.values) \(form.bits) \(form.terms) \(form.columns) \(form.segment) \(form.group) \(layout) "
-            + "\(InstructionSet.current)"
+            + "\(taps) \(InstructionSet.current)"
         return PackedConstants.packed(constant, form: name) { memory in
             CodedWeights(stored: memory, form)
         } make: {
             let parameters = blockParameters
             let half = isSigned ? 0 : 1 << (bits - 1)
             let moved = blockOffsets.map { Int8(clamping: $0 - half) }
+            let floats = blockFloatOffsets.map { $0 - Float(half) }
             let isByColumns = layout == .columnsByTerms
             return withExtendedLifetime(parameters) {
                 codes.storage.withPassingBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in
@@ -121,10 +155,12 @@ struct CompressedMatrix: Sendable {
                         form,
                         codes: bytes,
                         layout: layout,
+                        window: taps == 1 ? nil : window(isByColumns),
                         parameters: CodedWeights.Parameters(
                             address: parameters.address,
                             isHalf: parameters.scalarType == .float16,
                             offsets: moved.isEmpty ? nil : moved,
+                            floatOffsets: floats.isEmpty ? nil : floats,
                             isSigned: isSigned,
                             segmentStride: isByColumns ? 1 : columnBlocks,
                             groupStride: isByColumns ? columnBlocks : 1
@@ -133,6 +169,15 @@ struct CompressedMatrix: Sendable {
                 }
             }
         }
+    }
+
+    private func window(_ isByColumns: Bool) -> CodedWeights.Window {
+        CodedWeights.Window(
+            channels: isByColumns ? columns : rows,
+            channelStride: isByColumns ? taps : columns * taps,
+            columnStride: isByColumns ? columns * taps : taps,
+            segments: isByColumns ? columnBlocks : rowBlocks
+        )
     }
 
     /// The matrix for looking up rows.
@@ -146,12 +191,21 @@ struct CompressedMatrix: Sendable {
             columns: columns,
             rowBlocks: rowBlocks,
             columnBlocks: columnBlocks,
-            offsets: blockOffsets.map { Int16(clamping: $0) }
+            offsets: blockOffsets.map { Int16(clamping: $0) },
+            floatOffsets: blockFloatOffsets
         )
     }
 
     /// Names the form for people: "int8", "4-bit palette".
     var name: String { values == .lines ? "\(isSigned ? "" : "u")int\(bits)" : "\(bits)-bit palette" }
+}
+
+extension [Int] {
+    fileprivate var droppingLastOnes: ArraySlice<Int> {
+        var rest = self[...]
+        while rest.last == 1 { rest.removeLast() }
+        return rest
+    }
 }
 
 extension Operator {
@@ -160,4 +214,44 @@ extension Operator {
         count >= 4096 && (parameters.scalarType == .float16 || parameters.scalarType == .float32)
             && codes.count > 0 && parameters.count > 0
     }
+}
+
+/// Weights that stay compressed with the lines of their rows scaled: of row r by `factors[r]`; `nil` for other weights.
+///
+/// - Parameters:
+///   - constant: The weights.
+///   - factors: The factor of each index of the first axis.
+/// - Returns: The weights in single precision, still compressed, or `nil`.
+package func scaledRows(_ constant: Tensor, by factors: [Double]) -> Tensor? {
+    guard let matrix = CompressedMatrix(constant), matrix.values == .lines, factors.count == matrix.rows else {
+        return nil
+    }
+    let scale = matrix.blockParameters.values
+    let scaled = factors.indices.flatMap { row in
+        (0..<matrix.columnBlocks).map { column in
+            scale[row * matrix.rowBlocks / matrix.rows * matrix.columnBlocks + column] * factors[row]
+        }
+    }
+    let ones = constant.shape.dropFirst(2).map { _ in 1 }
+    let shape = [matrix.rows, matrix.columnBlocks] + ones
+    var offsets: Tensor?
+    if let given = matrix.offsets {
+        let numbers =
+            given.count == 1
+            ? [Double](repeating: given.values[0], count: matrix.rowBlocks * matrix.columnBlocks)
+            : given.values
+        let all = factors.indices.flatMap { row in
+            (0..<matrix.columnBlocks).map { numbers[row * matrix.rowBlocks / matrix.rows * matrix.columnBlocks + $0] }
+        }
+        offsets = Tensor(values: all, scalarType: given.scalarType, shape: shape)
+    }
+    return DeferredResult.results(
+        of: ConstexprBlockwiseShiftScale(),
+        [
+            matrix.codes.reshaped(constant.shape),
+            Tensor(values: scaled, scalarType: .float32, shape: shape),
+            offsets,
+        ],
+        [ValueType(.float32, Shape(constant.shape))]
+    )?.first
 }

@@ -46,7 +46,7 @@ package struct ConstexprBlockwiseShiftScale: Operator {
     package func isDeferred(_ operands: ReferenceOperands) -> Bool {
         let type = operands[0].scalarType
         return [.int8, .uint8, .int4, .uint4].contains(type)
-            && operands.optional(2).map { $0.scalarType == type } ?? true
+            && operands.optional(2).map { $0.scalarType == type || $0.scalarType.isFloat } ?? true
             && staysCompressed(operands[0].count, operands[0], operands[1])
     }
 }

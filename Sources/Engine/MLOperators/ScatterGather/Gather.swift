@@ -95,7 +95,8 @@ package struct Gather: Operator {
         let all = indices.count
         let count = indices.logicalShape[batchDimensions...].reduce(1, *)
         var kernels: [Kernel] = []
-        if let constant = x.constant, let matrix = CompressedMatrix(constant), place == 0, batchDimensions == 0,
+        if let constant = x.constant, let matrix = CompressedMatrix(constant), matrix.kernel.isEmpty, place == 0,
+            batchDimensions == 0,
             result.scalarType == .float32, !constant.storage.isAbsent
         {
             kernels.append(compressed(matrix, source, count: all, extent: extent))

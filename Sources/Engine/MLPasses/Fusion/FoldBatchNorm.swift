@@ -20,12 +20,11 @@ package struct FoldBatchNorm: Pass {
             let biasID = producer.operands.count > 2 ? producer.operands[2] : nil
             guard biasID == nil || block.constant(biasID) != nil else { continue }
             let bias = block.constant(biasID)?.values ?? [Double](repeating: 0, count: weight.shape[0])
-            let perOutput = weight.count / max(weight.shape[0], 1)
-            let scaled = weight.values.enumerated().map { $1 * scaleShift.scale[$0 / perOutput] }
+            let scaled = scaledRows(weight, by: scaleShift.scale) ?? Self.scaled(weight, by: scaleShift.scale)
             let shifted = bias.indices.map { bias[$0] * scaleShift.scale[$0] + scaleShift.shift[$0] }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
-                    let weights = builder.constant(Tensor(values: scaled, scalarType: .float32, shape: weight.shape))
+                    let weights = builder.constant(scaled)
                     let biases = builder.constant(Tensor(values: shifted, scalarType: .float32, shape: [bias.count]))
                     let result = try builder.add(convolution, producer.operands[0], weights, biases)
                     return [(operation.results[0], result)]
@@ -33,6 +32,12 @@ package struct FoldBatchNorm: Pass {
             )
         }
         return patches
+    }
+
+    private static func scaled(_ weight: Tensor, by factors: [Double]) -> Tensor {
+        let perOutput = weight.count / max(weight.shape[0], 1)
+        let values = weight.values.enumerated().map { $1 * factors[$0 / perOutput] }
+        return Tensor(values: values, scalarType: .float32, shape: weight.shape)
     }
 }
 

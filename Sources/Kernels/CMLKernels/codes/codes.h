@@ -14,3 +14,5 @@ static inline long cml_codes_segments(const cml_codes *c) { return c->segment < 
 // Entries of a packed table: those of up to four bits are repeated, so that lookups need not clear higher bits.
 static inline long cml_codes_entries(const cml_codes *c) { return c->bits <= 4 ? 16 : 1L << c->bits; }
 static inline size_t cml_codes_element(const cml_codes *c) { return c->parameter == CML_F32 ? 4 : 2; }
+// Bytes of an offset.
+static inline size_t cml_codes_offset(const cml_codes *c) { return c->has_offsets == 2 ? 4 : c->has_offsets ? 1 : 0; }

@@ -16,7 +16,7 @@ size_t cml_codes_bytes(const cml_isa *isa, const cml_codes *c) {
     const size_t panels = (size_t)panel_count(isa, c), element = cml_codes_element(c);
     const size_t codes = panels * cml_codes_panel(c, isa->panel);
     if (c->is_table) return codes + (size_t)(table_count(c) * cml_codes_entries(c)) * element;
-    return codes + panels * (size_t)(cml_codes_segments(c) * isa->panel) * (element + (c->has_offsets ? 1 : 0));
+    return codes + panels * (size_t)(cml_codes_segments(c) * isa->panel) * (element + cml_codes_offset(c));
 }
 
 // `count` codes from number `first` on, at result[i * step].
@@ -48,6 +48,54 @@ static void unpack(const cml_code_source *s, int bits, size_t first, long count,
         unsigned word = s->codes[byte];
         if (byte + 1 < s->code_bytes) word |= (unsigned)s->codes[byte + 1] << 8;
         result[i * step] = (uint8_t)(word >> (place & 7) & mask);
+    }
+}
+
+// The codes of terms first..<end of a column where the taps of a window follow each other.
+static void unpack_taps(const cml_code_source *s, int bits, long column, long first, long end, uint8_t *result, long step) {
+    const unsigned mask = (1u << bits) - 1;
+    long tap = first / s->channels, channel = first % s->channels;
+    for (long k = first; k < end; k++, result += step) {
+        const size_t number = (size_t)(column * s->n_stride + channel * s->k_stride + tap);
+        const size_t place = number * (size_t)bits, byte = place >> 3;
+        unsigned word = s->codes[byte];
+        if ((place & 7) + (size_t)bits > 8) word |= (unsigned)s->codes[byte + 1] << 8;
+        *result = (uint8_t)(word >> (place & 7) & mask);
+        if (++channel == s->channels) channel = 0, tap++;
+    }
+}
+
+// Whether codes are packed for byte shuffles; see planes.inc.
+static int has_planes(const cml_isa *isa, const cml_codes *c) {
+    return isa->identifier == CML_ISA_AVX2 && c->is_table && c->parameter == CML_F16;
+}
+
+// A chunk of codes [chunk][width] as planes.inc reads it; `width` is 16.
+static void pack_planes(int bits, const uint8_t *codes, long chunk, long width, uint8_t *packed) {
+    memset(packed, 0, (size_t)(chunk * width * bits / 8));
+    for (long i = 0; i < chunk; i++) {
+        const long pair = i / 2;
+        uint8_t *first = packed + i % 2 * width;
+        for (long j = 0; j < width; j++, first++) {
+            const unsigned code = codes[i * width + j];
+            if (bits == 6 && pair == 3) {
+                for (int line = 0; line < 3; line++) first[32 * line] |= (uint8_t)((code >> 2 * line & 3) << 6);
+            } else if (bits == 6) {
+                first[32 * pair] |= (uint8_t)code;
+            } else if (bits == 3 && pair >= 12) {
+                uint8_t *lines = first + (pair < 14 ? 0 : 96);
+                if (pair % 2 == 0) {
+                    lines[0] |= (uint8_t)((code & 3) << 6);
+                    lines[32] |= (uint8_t)(code >> 2 << 6);
+                } else {
+                    lines[32] |= (uint8_t)((code & 1) << 7);
+                    lines[64] |= (uint8_t)(code >> 1 << 6);
+                }
+            } else {
+                const long each = 8 / bits;
+                first[32 * (pair / each)] |= (uint8_t)(code << pair % each * bits);
+            }
+        }
     }
 }
 
@@ -107,7 +155,9 @@ static void pack_codes(const job *j, long panel) {
         const long end = k0 + PIECE < c->k ? k0 + PIECE : c->k;
         const long padded = k0 + PIECE < rounded ? k0 + PIECE : rounded;
         memset(block, 0, (size_t)((padded - k0) * width));
-        if (s->k_stride == 1) {
+        if (s->channels > 0) {
+            for (long i = 0; i < n; i++) unpack_taps(s, c->bits, column + i, k0, end, block + i, width);
+        } else if (s->k_stride == 1) {
             for (long i = 0; i < n; i++)
                 unpack(s, c->bits, (size_t)(column + i) * (size_t)s->n_stride + (size_t)k0, end - k0, block + i, width);
         } else {
@@ -115,8 +165,10 @@ static void pack_codes(const job *j, long panel) {
                 unpack(s, c->bits, (size_t)k * (size_t)s->k_stride + (size_t)column, n, block + (k - k0) * width, 1);
         }
         if (flip) for (long i = 0; i < (end - k0) * width; i++) block[i] ^= flip;
-        for (long k = k0; k < padded; k += chunk, packed += each)
-            pack_chunk(c->bits, block + (k - k0) * width, width, packed);
+        for (long k = k0; k < padded; k += chunk, packed += each) {
+            if (c->bits < 8 && has_planes(j->isa, c)) pack_planes(c->bits, block + (k - k0) * width, chunk, width, packed);
+            else pack_chunk(c->bits, block + (k - k0) * width, width, packed);
+        }
     }
 }
 
@@ -126,15 +178,18 @@ static void pack_scales(const job *j, long panel) {
     const long width = j->isa->panel, segments = cml_codes_segments(c);
     const size_t element = cml_codes_element(c), each = (size_t)(segments * width);
     char *scales = j->packed + cml_codes_panel(c, width) * (size_t)panel_count(j->isa, c)
-        + (size_t)panel * each * (element + (c->has_offsets ? 1 : 0));
-    int8_t *offsets = (int8_t *)scales + each * element;
-    memset(scales, 0, each * (element + (c->has_offsets ? 1 : 0)));
+        + (size_t)panel * each * (element + cml_codes_offset(c));
+    char *offsets = scales + each * element;
+    const int8_t middle = (int8_t)-(1 << (c->bits - 1));
+    const long period = s->scale_period > 0 ? s->scale_period : segments;
+    memset(scales, 0, each * (element + cml_codes_offset(c)));
     for (long i = 0; i < width && panel * width + i < c->n; i++) {
         const long row = (panel * width + i) / s->scale_columns * s->scale_n;
         for (long segment = 0; segment < segments; segment++) {
-            const size_t from = (size_t)(row + segment * s->scale_k), to = (size_t)(segment * width + i);
+            const size_t from = (size_t)(row + segment % period * s->scale_k), to = (size_t)(segment * width + i);
             memcpy(scales + to * element, (const char *)s->parameters + from * element, element);
-            if (c->has_offsets) offsets[to] = s->offsets ? s->offsets[from] : (int8_t)-(1 << (c->bits - 1));
+            if (c->has_offsets == 2) ((float *)offsets)[to] = ((const float *)s->offsets)[from];
+            else if (c->has_offsets) ((int8_t *)offsets)[to] = s->offsets ? ((const int8_t *)s->offsets)[from] : middle;
         }
     }
 }

@@ -50,9 +50,9 @@ static void gather_row(void *context, long index, int worker) {
             float scale;
             if (m->parameter == CML_F32) scale = ((const float *)m->parameters)[parameter];
             else j->isa->widen((const uint16_t *)m->parameters + parameter, &scale, 1);
-            const int offset = m->offsets ? m->offsets[parameter] : 0;
+            const float offset = m->float_offsets ? m->float_offsets[parameter] : m->offsets ? m->offsets[parameter] : 0;
             for (long c = start; c < end; c++)
-                y[c] = (float)((code_at(m, first + (size_t)c) ^ sign) - sign - offset) * scale;
+                y[c] = ((float)((code_at(m, first + (size_t)c) ^ sign) - sign) - offset) * scale;
             if (m->parameter == CML_F16) {
                 uint16_t halves[PIECE];
                 j->isa->narrow(y + start, halves, end - start);

@@ -26,6 +26,7 @@ typedef struct {
     const cml_axis *axes;
     const float *x;
     const void *packed;
+    const cml_codes *codes;             // for CML_CODES
     cml_storage storage;
     float *y;
     const cml_epilogue *epilogue;
@@ -177,7 +178,7 @@ static void convolve(void *context, long index, int worker) {
     const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
     const size_t lists = (size_t)places * (list + sizeof(found));
     const size_t firsts = (size_t)w->taps * sizeof(long);
-    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F16 ? panel_bytes : 0));
+    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 ? 0 : panel_bytes));
     run *runs = (run *)scratch;
     found *known = (found *)(scratch + (size_t)places * list);
     for (long part = 0; part < places; part++) known[part].count = -1;
@@ -196,7 +197,10 @@ static void convolve(void *context, long index, int worker) {
         const long column = panel * width, channel = group * j->out_channels + column;
         const size_t at = (size_t)(group * j->panels + panel) * (size_t)(terms * width);
         const float *weights = (const float *)j->packed + at;
-        if (j->storage == CML_F16) {
+        if (j->codes) {
+            isa->expand_codes(j->codes, panel, 0, terms, widened);
+            weights = widened;
+        } else if (j->storage == CML_F16) {
             isa->widen((const uint16_t *)j->packed + at, widened, terms * width);
             weights = widened;
         }
@@ -206,9 +210,10 @@ static void convolve(void *context, long index, int worker) {
         const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
 
         // The next panel is brought near evenly while the tiles of this one are worked on.
-        const size_t element = j->storage == CML_F16 ? sizeof(uint16_t) : sizeof(float);
-        const char *ahead = panel + 1 < panel1 ? (const char *)j->packed + (at + (size_t)(terms * width)) * element : NULL;
-        t.ahead_step = cml_ahead_step(width * (long)element, tile1 - tile0);
+        const size_t bits = j->codes ? (size_t)j->codes->bits : j->storage == CML_F16 ? 16 : 32;
+        const char *source = j->codes ? j->codes->packed : j->packed;
+        const char *ahead = panel + 1 < panel1 ? source + (at + (size_t)(terms * width)) * bits / 8 : NULL;
+        t.ahead_step = cml_ahead_step(width * (long)bits / 8, tile1 - tile0);
 
         if (!blocked) {
             for (long tile = tile0; tile < tile1; tile++) {
@@ -321,7 +326,7 @@ static void convolve(void *context, long index, int worker) {
 static void run_axes(const cml_isa *isa, const cml_conv_shape *s, const cml_axis axes[3], const float *x,
                      const void *packed, cml_storage storage, float *y, const cml_epilogue *epilogue) {
     job j = {.isa = isa, .shape = s, .axes = axes, .x = x, .packed = packed, .storage = storage, .y = y,
-             .epilogue = epilogue};
+             .epilogue = epilogue, .codes = storage == CML_CODES ? packed : NULL};
     j.in_channels = s->in_channels / s->groups;
     j.out_channels = s->out_channels / s->groups;
     j.panels = (j.out_channels + isa->panel - 1) / isa->panel;
@@ -397,7 +402,7 @@ static int pointwise(const cml_isa *isa, const cml_conv_shape *s, const float *x
         x = gathered;
     }
     cml_gemm_call call = {.m = pixels, .n = s->out_channels, .k = s->in_channels, .a = x, .lda = s->in_channels,
-                          .b = packed, .storage = storage, .c = y, .ldc = s->out_channels, .epilogue = *e, .batch = 1};
+                          .b = packed, .storage = storage, .codes = storage == CML_CODES ? packed : NULL, .c = y, .ldc = s->out_channels, .epilogue = *e, .batch = 1};
     cml_gemm(isa, &call);
     return 1;
 }
@@ -406,7 +411,8 @@ void cml_conv(const cml_isa *isa, const cml_conv_shape *s, const float *x, const
               float *y, const cml_epilogue *epilogue) {
     if (s->batch <= 0 || s->out_channels <= 0) return;
     if (s->method != CML_CONV_DIRECT) {
-        cml_winograd(isa, s, x, packed, y, epilogue);
+        const cml_codes *codes = storage == CML_CODES ? packed : NULL;
+        cml_winograd(isa, s, x, codes ? NULL : packed, codes, y, epilogue);
         return;
     }
     if (pointwise(isa, s, x, packed, storage, y, epilogue)) return;

@@ -1,5 +1,6 @@
 // What the convolution files share.
 #pragma once
+#include "../codes/codes.h"
 #include "../isa/isa.h"
 
 // One axis of a convolution: output q (of `count`) lies at out_start + q * out_step and takes, from tap i, input
@@ -33,5 +34,6 @@ void cml_depthwise(const cml_isa *isa, const cml_conv_shape *shape, const cml_ax
                    const float *weights, float *y, const cml_epilogue *epilogue);
 void cml_winograd_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
                        long o_stride, long i_stride, float *packed);
-void cml_winograd(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
-                  const cml_epilogue *epilogue);
+// `codes`, where they are given, are transformed in each call instead of `packed`.
+void cml_winograd(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed,
+                  const cml_codes *codes, float *y, const cml_epilogue *epilogue);

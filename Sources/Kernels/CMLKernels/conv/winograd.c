@@ -73,6 +73,7 @@ typedef struct {
     const cml_isa *isa;
     const cml_conv_shape *shape;
     const float *x, *packed;
+    long position_step;              // floats between the matrices of two positions
     float *y;
     const cml_epilogue *epilogue;
     long down, across, tiles, each;  // tiles per column, per row, in all, of a task
@@ -112,7 +113,7 @@ static void convolve(void *context, long index, int worker) {
     t.ahead_step = cml_ahead_step(width * (long)sizeof(float), row_tiles);
     for (long position = 0; position < side * side; position++) {
         for (long panel = 0; panel < panels; panel++) {
-            t.b = j->packed + (position * panels + panel) * inputs * width;
+            t.b = j->packed + position * j->position_step + panel * inputs * width;
             t.n = outputs - panel * width < width ? outputs - panel * width : width;
             const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
             for (long row = 0; row < row_tiles; row++) {
@@ -142,13 +143,47 @@ static void convolve(void *context, long index, int worker) {
     }
 }
 
-void cml_winograd(const cml_isa *isa, const cml_conv_shape *s, const float *x, const float *packed, float *y,
-                  const cml_epilogue *epilogue) {
+typedef struct {
+    const cml_isa *isa;
+    const cml_conv_shape *shape;
+    const cml_codes *codes;
+    float *result;
+    long position_step;
+} transform_job;
+
+static void transform_panel(void *context, long panel, int worker) {
+    (void)worker;
+    const transform_job *j = context;
+    const long count = j->shape->in_channels * j->isa->panel;
+    float *taps = cml_scratch(3, sizeof(float) * (size_t)(9 * count));
+    j->isa->expand_codes(j->codes, panel, 0, 9 * j->shape->in_channels, taps);
+    float *result = j->result + panel * count;
+    (j->shape->method == CML_CONV_WINOGRAD_4 ? j->isa->winograd_filter_4 : j->isa->winograd_filter_2)(
+        taps, count, result, j->position_step);
+}
+
+// The transformed weights in the calling thread's scratch.
+static const float *transformed(const cml_isa *isa, const cml_conv_shape *s, const cml_codes *codes, long position_step) {
+    const long positions = (s->method + 2) * (s->method + 2);
+    float *result = cml_scratch(2, sizeof(float) * (size_t)(positions * position_step));
+    transform_job j = {isa, s, codes, result, position_step};
+    cml_parallel_for((s->out_channels + isa->panel - 1) / isa->panel, transform_panel, &j);
+    return result;
+}
+
+void cml_winograd(const cml_isa *isa, const cml_conv_shape *s, const float *x, const float *packed,
+                  const cml_codes *codes, float *y, const cml_epilogue *epilogue) {
     const long n = s->method, side = n + 2;
     job j = {.isa = isa, .shape = s, .x = x, .packed = packed, .y = y, .epilogue = epilogue,
              .down = (s->out[1] + n - 1) / n, .across = (s->out[2] + n - 1) / n};
     j.tiles = s->batch * j.down * j.across;
     if (j.tiles <= 0) return;
+    j.position_step = (s->out_channels + isa->panel - 1) / isa->panel * s->in_channels * isa->panel;
+    if (codes) {
+        // Positions that do not fall into one set of the first cache are written together.
+        j.position_step += 16;
+        j.packed = transformed(isa, s, codes, j.position_step);
+    }
     const long workers = cml_worker_count();
     long most = TASK_BYTES / (4 * side * side * (s->in_channels + s->out_channels));
     if (most < isa->rows) most = isa->rows;

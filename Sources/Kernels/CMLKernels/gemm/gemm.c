@@ -81,6 +81,11 @@ static long first_row(const job *j, long row_task) {
     return tiles * row_task / j->row_tasks * j->isa->rows;
 }
 
+// Rows that one pass over a panel serves: two where the sums of more and those of their blocks do not fit 16 registers.
+static long streamed_rows(const cml_isa *isa, const cml_codes *codes) {
+    return codes && !codes->is_table && codes->bits == 4 && isa->vector == 8 ? 2 : 4;
+}
+
 // The stream kernels of a product's weights, by rows.
 static const cml_stream_kernel *streams(const cml_isa *isa, const cml_gemm_call *call) {
     if (call->storage != CML_CODES) return call->storage == CML_F32 ? isa->stream_f32 : isa->stream_f16;
@@ -137,21 +142,25 @@ static void multiply(void *context, long index, int worker) {
     // What orders the sums of an element follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
     if (call->m <= 4) {
-        const cml_stream_kernel kernel = streams(isa, call)[rows];
+        const cml_stream_kernel *const kernels = streams(isa, call);
+        const long step = streamed_rows(isa, codes);
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
-            t->a = call->a + a_offset + row0 * call->lda;
             t->k = call->k;
             t->n = call->n - column < width ? call->n - column : width;
-            t->c = call->c + c_offset + row0 * call->ldc + column;
             t->last = 1;
             t->bias = e->bias ? e->bias + column : NULL;
-            t->residual = e->residual ? e->residual + c_offset + row0 * e->ldr + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
             stream.panel = panel;
             stream.packed = codes ? (const char *)codes->packed + (size_t)panel * cml_codes_panel(codes, width)
                                   : b + (size_t)column * (size_t)call->k * element;
-            kernel(&stream);
+            for (long row = row0; row < row0 + rows; row += step) {
+                const long left = row0 + rows - row;
+                t->a = call->a + a_offset + row * call->lda;
+                t->c = call->c + c_offset + row * call->ldc + column;
+                t->residual = e->residual ? e->residual + c_offset + row * e->ldr + column : NULL;
+                kernels[left < step ? left : step](&stream);
+            }
         }
         cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
         return;

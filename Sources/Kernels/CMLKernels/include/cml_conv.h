@@ -25,7 +25,9 @@ size_t cml_conv_packed_bytes(const cml_isa *isa, const cml_conv_shape *shape, cm
 // source[g * g_stride + o * o_stride + i * i_stride + t].
 void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
                    long g_stride, long o_stride, long i_stride, void *packed);
-// y = epilogue(convolution(x)).  `storage` as packed; the residual has the layout of y, its row is a pixel.
+// y = epilogue(convolution(x)).  `storage` as packed; the residual has the layout of y, its row is a pixel.  With CML_CODES
+// `packed` is a cml_codes of taps * in_channels terms, [kd][kh][kw][input channel], by out_channels columns, for one group;
+// what a method needs is made of them in each call, panel by panel where that is possible.
 void cml_conv(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const void *packed,
               cml_storage storage, float *y, const cml_epilogue *epilogue);
 

@@ -84,6 +84,8 @@ struct cml_isa {
     void (*depthwise_row)(const struct cml_depthwise_row *row);
     void (*winograd_input_2)(const float *const *pixels, long channels, float *v, long step);
     void (*winograd_input_4)(const float *const *pixels, long channels, float *v, long step);
+    void (*winograd_filter_2)(const float *taps, long count, float *u, long step);
+    void (*winograd_filter_4)(const float *taps, long count, float *u, long step);
     void (*winograd_output_2)(const float *positions, long step, float *const *pixels, const float *const *residuals,
                               long channels, const cml_epilogue *e);
     void (*winograd_output_4)(const float *positions, long step, float *const *pixels, const float *const *residuals,

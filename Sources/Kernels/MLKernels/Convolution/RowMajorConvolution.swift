@@ -39,7 +39,7 @@ package struct RowMajorConvolution: Sendable {
     ///   - scratch: Memory of `scratchByteCount` bytes, aligned to 64.
     package func run(
         _ x: UnsafePointer<Float>,
-        _ weights: ConvolutionWeights,
+        _ weights: some ConvolvingWeights,
         into y: UnsafeMutablePointer<Float>,
         epilogue: Epilogue,
         scratch: UnsafeMutableRawPointer
@@ -53,7 +53,7 @@ package struct RowMajorConvolution: Sendable {
             Transposition.run(residual, turned, batch: geometry.batch, rows: outputChannels, columns: outputCount)
             epilogue.residual = UnsafePointer(turned)
         }
-        ConvolutionKernel.convolve(turnedX, weights, geometry, into: turnedY, epilogue: epilogue)
+        weights.convolve(turnedX, geometry, into: turnedY, epilogue: epilogue)
         Transposition.run(turnedY, y, batch: geometry.batch, rows: outputCount, columns: outputChannels)
     }
 }

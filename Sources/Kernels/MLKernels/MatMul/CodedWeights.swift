@@ -41,11 +41,11 @@ package struct CodedForm: Hashable, Sendable {
     /// Names the form for people: "int8", "4-bit palette".
     package var name: String { values == .lines ? "int\(bits)" : "\(bits)-bit palette" }
 
-    fileprivate func lowered(isHalf: Bool, hasOffsets: Bool, _ packed: UnsafeRawPointer?) -> cml_codes {
+    fileprivate func lowered(isHalf: Bool, offsets: CodedWeights.Offsets, _ packed: UnsafeRawPointer?) -> cml_codes {
         cml_codes(
             bits: Int32(bits),
             is_table: values == .tables ? 1 : 0,
-            has_offsets: hasOffsets ? 1 : 0,
+            has_offsets: offsets.rawValue,
             parameter: isHalf ? CML_F16 : CML_F32,
             k: terms,
             n: columns,
@@ -68,6 +68,8 @@ package final class CodedWeights: PackedForm {
         package var isHalf: Bool
         /// Offsets of signed codes as the scales lie, of unsigned ones less half their range; `nil` for none.
         package var offsets: [Int8]?
+        /// The same where offsets are no whole numbers.
+        package var floatOffsets: [Float]?
         /// Whether codes are signed.
         package var isSigned: Bool
         /// The distance from a scale to that of the next segment, and of the next group of columns.
@@ -78,6 +80,7 @@ package final class CodedWeights: PackedForm {
             address: UnsafeRawPointer,
             isHalf: Bool,
             offsets: [Int8]?,
+            floatOffsets: [Float]? = nil,
             isSigned: Bool,
             segmentStride: Int,
             groupStride: Int
@@ -85,16 +88,39 @@ package final class CodedWeights: PackedForm {
             self.address = address
             self.isHalf = isHalf
             self.offsets = offsets
+            self.floatOffsets = floatOffsets
             self.isSigned = isSigned
             self.segmentStride = segmentStride
             self.groupStride = groupStride
         }
     }
 
+    /// How the codes of a convolution lie whose windows have several taps: those of a channel's taps follow each other.
+    package struct Window {
+        package var channels: Int
+        /// The distance from a code to that of the next channel, and of the next column.
+        package var channelStride: Int
+        package var columnStride: Int
+        /// The number of segments of the channels, whose scales serve every tap.
+        package var segments: Int
+
+        package init(channels: Int, channelStride: Int, columnStride: Int, segments: Int) {
+            self.channels = channels
+            self.channelStride = channelStride
+            self.columnStride = columnStride
+            self.segments = segments
+        }
+    }
+
+    /// The packed form of offsets.
+    fileprivate enum Offsets: Int32, CaseIterable {
+        case none, bytes, floats
+    }
+
     package let form: CodedForm
     package let memory: AlignedMemory
     private let isHalf: Bool
-    private let hasOffsets: Bool
+    private let offsets: Offsets
     // A table of the C kernels, which nobody writes.
     nonisolated(unsafe) private let instructionSet: OpaquePointer
 
@@ -107,19 +133,27 @@ package final class CodedWeights: PackedForm {
     ///   - form: The form of the matrix.
     ///   - codes: The codes in the order of `layout`, without gaps, low bits first.
     ///   - layout: The order of the source's dimensions.
+    ///   - window: The order of the codes of a window; `nil` for those of one tap. Terms are packed by tap, then by
+    ///     channel.
     ///   - parameters: What the codes stand for.
     ///   - letGo: Called with bytes of `codes` that are not needed any more.
     package init(
         _ form: CodedForm,
         codes: UnsafeRawPointer,
         layout: PackedWeights.Layout,
+        window: Window? = nil,
         parameters: Parameters,
         letGo: (Range<Int>) -> Void = { _ in }
     ) {
         let isa: OpaquePointer = cml_isa_current()
         // Unsigned codes become signed ones, which moves their offsets; so does half their range where there are none.
-        let hasOffsets = form.values == .lines && (parameters.offsets != nil || !parameters.isSigned)
-        var codesForm = form.lowered(isHalf: parameters.isHalf, hasOffsets: hasOffsets, nil)
+        let offsets: Offsets =
+            form.values == .tables
+            ? .none
+            : parameters.floatOffsets != nil
+                ? .floats
+                : parameters.offsets != nil || !parameters.isSigned ? .bytes : .none
+        var codesForm = form.lowered(isHalf: parameters.isHalf, offsets: offsets, nil)
         let packed = AlignedMemory(byteCount: cml_codes_bytes(isa, &codesForm))
         let isByColumns = layout == .columnsByTerms
         let byteCount = (form.terms * form.columns * form.bits + 7) / 8
@@ -127,15 +161,17 @@ package final class CodedWeights: PackedForm {
         let panels = (form.columns + panel - 1) / panel
         let panelByteCount = form.terms * panel * form.bits / 8
         let step = isByColumns ? Swift.max(1, Self.pieceByteCount / Swift.max(1, panelByteCount)) : panels
-        (parameters.offsets ?? []).withUnsafeBufferPointer { offsets in
+        func pack(_ offsets: UnsafeRawPointer?) {
             var source = cml_code_source()
             source.codes = codes.assumingMemoryBound(to: UInt8.self)
             source.code_bytes = byteCount
-            source.k_stride = isByColumns ? 1 : form.columns
-            source.n_stride = isByColumns ? form.terms : 1
+            source.k_stride = window?.channelStride ?? (isByColumns ? 1 : form.columns)
+            source.n_stride = window?.columnStride ?? (isByColumns ? form.terms : 1)
+            source.channels = window?.channels ?? 0
+            source.scale_period = window?.segments ?? 0
             source.is_signed = parameters.isSigned ? 1 : 0
             source.parameters = parameters.address
-            source.offsets = parameters.offsets == nil ? nil : offsets.baseAddress
+            source.offsets = offsets
             source.scale_k = parameters.segmentStride
             source.scale_n = parameters.groupStride
             source.scale_columns = form.group
@@ -145,33 +181,40 @@ package final class CodedWeights: PackedForm {
                 if isByColumns { letGo(first * panelByteCount..<Swift.min(end * panelByteCount, byteCount)) }
             }
         }
+        if let floats = parameters.floatOffsets {
+            floats.withUnsafeBytes { pack($0.baseAddress) }
+        } else if let bytes = parameters.offsets {
+            bytes.withUnsafeBytes { pack($0.baseAddress) }
+        } else {
+            pack(nil)
+        }
         if !isByColumns { letGo(0..<byteCount) }
         self.form = form
         memory = packed
         isHalf = parameters.isHalf
-        self.hasOffsets = hasOffsets
+        self.offsets = offsets
         instructionSet = isa
     }
 
     /// Codes that were packed before, for the current instruction set; `nil` when `memory` has the wrong size.
     package init?(stored memory: AlignedMemory, _ form: CodedForm) {
         let isa: OpaquePointer = cml_isa_current()
-        var found: (isHalf: Bool, hasOffsets: Bool)?
+        var found: (isHalf: Bool, offsets: Offsets)?
         for isHalf in [true, false] {
-            for hasOffsets in [false, true] where form.values == .lines || !hasOffsets {
-                var codes = form.lowered(isHalf: isHalf, hasOffsets: hasOffsets, nil)
-                if cml_codes_bytes(isa, &codes) == memory.byteCount { found = (isHalf, hasOffsets) }
+            for offsets in Offsets.allCases where form.values == .lines || offsets == .none {
+                var codes = form.lowered(isHalf: isHalf, offsets: offsets, nil)
+                if cml_codes_bytes(isa, &codes) == memory.byteCount { found = (isHalf, offsets) }
             }
         }
         guard let found else { return nil }
         self.form = form
         self.memory = memory
-        (isHalf, hasOffsets) = found
+        (isHalf, offsets) = found
         instructionSet = isa
     }
 
-    fileprivate func withCodes<R>(_ body: (OpaquePointer, UnsafePointer<cml_codes>) -> R) -> R {
-        let codes = form.lowered(isHalf: isHalf, hasOffsets: hasOffsets, memory.address)
+    func withCodes<R>(_ body: (OpaquePointer, UnsafePointer<cml_codes>) -> R) -> R {
+        let codes = form.lowered(isHalf: isHalf, offsets: offsets, memory.address)
         return withUnsafePointer(to: codes) { body(instructionSet, $0) }
     }
 }

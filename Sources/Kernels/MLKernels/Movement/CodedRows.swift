@@ -23,6 +23,7 @@ package struct CodedRows: Sendable {
     private let rowBlocks: Int
     private let columnBlocks: Int
     private let offsets: [Int16]
+    private let floatOffsets: [Float]
 
     /// Describes a matrix.
     ///
@@ -36,6 +37,7 @@ package struct CodedRows: Sendable {
     ///   - rowBlocks: The number of blocks of rows that share parameters; divides `rows`.
     ///   - columnBlocks: The number of blocks of columns that share parameters; divides `columns`.
     ///   - offsets: The offset of each block, empty for none.
+    ///   - floatOffsets: The same where offsets are no whole numbers.
     package init(
         _ values: CodedForm.Values,
         bits: Int,
@@ -45,7 +47,8 @@ package struct CodedRows: Sendable {
         columns: Int,
         rowBlocks: Int,
         columnBlocks: Int,
-        offsets: [Int16]
+        offsets: [Int16],
+        floatOffsets: [Float] = []
     ) {
         self.values = values
         self.bits = bits
@@ -56,6 +59,7 @@ package struct CodedRows: Sendable {
         self.rowBlocks = rowBlocks
         self.columnBlocks = columnBlocks
         self.offsets = offsets
+        self.floatOffsets = floatOffsets
     }
 
     /// `target[i][:]` = row `indices[i]`, in single precision.
@@ -68,19 +72,22 @@ package struct CodedRows: Sendable {
         into target: UnsafeMutablePointer<Float>
     ) {
         offsets.withUnsafeBufferPointer { offsets in
-            var matrix = cml_code_rows()
-            matrix.codes = source.codes.assumingMemoryBound(to: UInt8.self)
-            matrix.bits = Int32(bits)
-            matrix.is_table = values == .tables ? 1 : 0
-            matrix.is_signed = isSigned ? 1 : 0
-            matrix.parameter = isHalf ? CML_F16 : CML_F32
-            matrix.parameters = source.parameters
-            matrix.offsets = offsets.isEmpty ? nil : offsets.baseAddress
-            matrix.rows = rows
-            matrix.columns = columns
-            matrix.row_block = rows / rowBlocks
-            matrix.column_block = columns / columnBlocks
-            cml_gather_codes(cml_isa_current(), &matrix, indices, count, target)
+            floatOffsets.withUnsafeBufferPointer { floatOffsets in
+                var matrix = cml_code_rows()
+                matrix.codes = source.codes.assumingMemoryBound(to: UInt8.self)
+                matrix.bits = Int32(bits)
+                matrix.is_table = values == .tables ? 1 : 0
+                matrix.is_signed = isSigned ? 1 : 0
+                matrix.parameter = isHalf ? CML_F16 : CML_F32
+                matrix.parameters = source.parameters
+                matrix.offsets = offsets.isEmpty ? nil : offsets.baseAddress
+                matrix.float_offsets = floatOffsets.isEmpty ? nil : floatOffsets.baseAddress
+                matrix.rows = rows
+                matrix.columns = columns
+                matrix.row_block = rows / rowBlocks
+                matrix.column_block = columns / columnBlocks
+                cml_gather_codes(cml_isa_current(), &matrix, indices, count, target)
+            }
         }
     }
 }
