@@ -120,6 +120,7 @@ let sources: [[Target]] = [
             c("CSoundFile", ["CSharedLibrary"]),
             c("CDrawing", ["CSharedLibrary"], links: ["m"]),
             module("MLImages"),
+            module("MLVideo", ["MLNumerics", "MLImages"]),
             module("MLAudio", ["CSoundFile"]),
             module("MLDrawing", ["MLNumerics", "CDrawing"]),
             module("_Testing_CoreGraphics"),
@@ -178,6 +179,10 @@ let sources: [[Target]] = [
                     "CDeflate", "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
                     "MLTrainingCore",
                 ]
+            ),
+            module(
+                "MLPoses",
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
             ),
             module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
@@ -245,7 +250,7 @@ let sources: [[Target]] = [
                     "CoreML", protobuf,
                 ]
             ),
-            module("Vision", ["MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "CoreML"]),
+            module("Vision", ["MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLPoses", "CoreML"]),
             module(
                 "NaturalLanguage",
                 [
@@ -257,9 +262,10 @@ let sources: [[Target]] = [
             module(
                 "CreateML",
                 [
-                    "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
+                    "MLNumerics", "MLKernels", "MLImages", "MLVideo", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
-                    "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
+                    "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
+                    "MLSeriesTraining",
                     "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
