@@ -373,7 +373,7 @@ let checks: [[Target]] = [
                 "TestSupport",
                 [
                     "BackgroundTasks", "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators",
-                    "MLRuntime",
+                    "MLRuntime", "MLExtractors",
                 ]
             ),
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
@@ -390,6 +390,7 @@ let checks: [[Target]] = [
         "Tests/Media",
         [
             tests("MLDrawingTests", ["MLNumerics", "MLDrawing"]),
+            tests("MLVideoTests", ["MLNumerics", "MLImages", "MLVideo"]),
             tests(
                 "ImageIOTests",
                 ["MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO"],
@@ -457,6 +458,10 @@ let checks: [[Target]] = [
             tests(
                 "MLExtractorsTests",
                 ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+            ),
+            tests(
+                "MLPosesTests",
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLExtractors", "MLPoses", "TestSupport"]
             ),
             tests(
                 "MLTrainingTests",
@@ -540,7 +545,10 @@ let checks: [[Target]] = [
                     "TestSupport", protobuf,
                 ]
             ),
-            tests("VisionTests", ["MLImages", "CoreML", "Vision"]),
+            tests(
+                "VisionTests",
+                ["MLNumerics", "MLImages", "MLFiles", "MLExtractors", "CoreML", "Vision", "TestSupport"]
+            ),
             tests(
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
@@ -551,7 +559,7 @@ let checks: [[Target]] = [
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
                     "MLTrainingCore", "MLStyleTraining", "MLExtractors", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML",
+                    "NaturalLanguage", "CreateML", "TestSupport",
                 ]
             ),
         ]

@@ -2,7 +2,7 @@ import Glibc
 
 extension Bitmap {
     /// A square in pixels, turned about its centre.
-    package struct Square: Sendable, Equatable {
+    package struct Square: Sendable, Hashable {
         package var x: Double
         package var y: Double
         /// The length of a side.

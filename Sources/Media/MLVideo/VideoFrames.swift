@@ -22,8 +22,14 @@ package final class VideoFrames {
     ///   - url: The file.
     ///   - frameRate: The pictures for each second, above 0. Where a video has fewer, pictures are repeated.
     ///   - seconds: The part of the video; the whole by default.
+    ///   - program: The program that decodes; by default `COREML_FFMPEG`, else `ffmpeg` in the search path.
     /// - Throws: `.io` if there is no such file, and, with the names of the packages, if `ffmpeg` is not installed.
-    package init(_ url: URL, frameRate: Double, seconds: ClosedRange<Double>? = nil) throws(ModelError) {
+    package init(
+        _ url: URL,
+        frameRate: Double,
+        seconds: ClosedRange<Double>? = nil,
+        program: String? = nil
+    ) throws(ModelError) {
         path = url.path
         guard frameRate > 0, frameRate <= 1000 else {
             throw ModelError(
@@ -35,7 +41,7 @@ package final class VideoFrames {
         guard FileManager.default.isReadableFile(atPath: path) else {
             throw ModelError(.io, "there is no such video, or it may not be read", at: path)
         }
-        process.executableURL = try Self.program(for: path)
+        process.executableURL = try Self.program(program, for: path)
         messages = FileManager.default.temporaryDirectory.appendingPathComponent("video-\(UUID().uuidString).log")
         reader = PortablePixmap(pipe.fileHandleForReading, path: path)
         var arguments = ["-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"]
@@ -70,16 +76,15 @@ package final class VideoFrames {
         try? FileManager.default.removeItem(at: messages)
     }
 
-    /// The program that decodes: `COREML_FFMPEG`, else `ffmpeg` in the search path.
-    private static func program(for path: String) throws(ModelError) -> URL {
+    private static func program(_ named: String?, for path: String) throws(ModelError) -> URL {
         let environment = ProcessInfo.processInfo.environment
-        let folders = (environment["PATH"] ?? "").split(separator: ":").map { $0 + "/ffmpeg" }
-        let stated = environment["COREML_FFMPEG"].flatMap { $0.isEmpty ? nil : $0 }
-        let candidates = stated.map { [$0] } ?? folders
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map { String($0) + "/ffmpeg" }
+        let stated: String? = named ?? environment["COREML_FFMPEG"].flatMap { $0.isEmpty ? nil : $0 }
+        let candidates: [String] = stated.map { [$0] } ?? folders
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw ModelError(
                 .io,
-                stated.map { "COREML_FFMPEG names no program: \($0)" }
+                stated.map { "videos are read by a program, and this is none: \($0)" }
                     ?? "videos are read by the program ffmpeg, which is not installed; install the package ffmpeg (apt "
                     + "install ffmpeg, dnf install ffmpeg-free), or use folders of pictures, one for each frame",
                 at: path
@@ -133,7 +138,7 @@ private struct PortablePixmap {
             throw ModelError(.malformed, "its last picture is cut off", at: path)
         }
         var pixels = [UInt8](repeating: 255, count: 4 * width * height)
-        data.withUnsafeBytes { source in
+        data.withUnsafeBytes { (source: UnsafeRawBufferPointer) in
             for pixel in 0..<width * height {
                 for component in 0..<3 { pixels[4 * pixel + component] = source[3 * pixel + component] }
             }

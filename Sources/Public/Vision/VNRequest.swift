@@ -5,15 +5,22 @@ public typealias VNConfidence = Float
 /// Called when a request is done, with an error when it failed.
 public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 
+/// What gives requests their `results`, so that subclasses of `VNRequest` can have `results` of types of their own; of no
+/// other use.
+public protocol _VNRequestResults: AnyObject {}
+
+extension _VNRequestResults where Self: VNRequest {
+    /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
+    public var results: [VNObservation]? { found }
+}
+
 /// A question about an image.
 ///
 /// `VNCoreMLRequest`, `VNDetectHumanHandPoseRequest` and `VNDetectHumanBodyPoseRequest` can be performed here; other subclasses
 /// fail with `VNError.unsupportedRequest`.
-open class VNRequest: NSObject {
-    /// What the last run found, for `results` of subclasses with types of their own.
+open class VNRequest: NSObject, _VNRequestResults {
+    /// What the last run found.
     var found: [VNObservation]?
-    /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
-    open var results: [VNObservation]? { found }
     /// Called when the request is done; `nil` by default.
     public var completionHandler: VNRequestCompletionHandler?
     /// Kept for the caller, without effect; false by default.

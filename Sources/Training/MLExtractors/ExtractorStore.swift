@@ -10,8 +10,12 @@ package struct ExtractorStore: Sendable {
 
     package init(folder: String) { self.folder = folder }
 
+    /// A store in place of the user's, for the tasks of tests.
+    @TaskLocal package static var replacement: ExtractorStore?
+
     /// The user's store: `COREML_EXTRACTORS`, else `swift-coreml/extractors` in `XDG_DATA_HOME` or `~/.local/share`.
     package static var user: ExtractorStore {
+        if let replacement { return replacement }
         func variable(_ name: String) -> String? {
             guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
             return value

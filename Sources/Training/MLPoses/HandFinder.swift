@@ -102,7 +102,7 @@ package struct HandFinder: Sendable {
             let (x, y) = square.place(Double(places[3 * index]) / size, Double(places[3 * index + 1]) / size)
             return Joint(x: x / Double(picture.width), y: y / Double(picture.height), confidence: presence)
         }
-        // The network was trained on mirrored pictures, and states how certain a right hand is in those.
-        return Hand(joints: joints, confidence: presence, rightness: 1 - Double(outputs["handedness"]?.first ?? 0.5))
+        // The network states how certain a left hand is in a mirrored picture, which is a right one in this.
+        return Hand(joints: joints, confidence: presence, rightness: Double(outputs["handedness"]?.first ?? 0.5))
     }
 }

@@ -1,4 +1,4 @@
-public import CoreML
+import CoreML
 import MLImages
 import MLNumerics
 import MLPoses
@@ -17,7 +17,7 @@ open class VNDetectHumanHandPoseRequest: VNImageBasedRequest {
     public var maximumHandCount = 2
 
     /// The hands of the last run, the most certain first.
-    open override var results: [VNHumanHandPoseObservation]? { found as? [VNHumanHandPoseObservation] }
+    public var results: [VNHumanHandPoseObservation]? { found as? [VNHumanHandPoseObservation] }
 
     /// Creates a request with an optional completion handler.
     public override init(completionHandler: VNRequestCompletionHandler? = nil) {
@@ -61,7 +61,7 @@ open class VNDetectHumanBodyPoseRequest: VNImageBasedRequest {
     private static let limit = 16
 
     /// The bodies of the last run, the most certain first.
-    open override var results: [VNHumanBodyPoseObservation]? { found as? [VNHumanBodyPoseObservation] }
+    public var results: [VNHumanBodyPoseObservation]? { found as? [VNHumanBodyPoseObservation] }
 
     /// Creates a request with an optional completion handler.
     public override init(completionHandler: VNRequestCompletionHandler? = nil) {

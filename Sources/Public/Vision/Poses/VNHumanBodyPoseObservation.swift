@@ -1,4 +1,4 @@
-public import CoreML
+import CoreML
 import MLPoses
 
 /// A body: 19 joints.

@@ -1,4 +1,4 @@
-public import CoreML
+import CoreML
 import MLPoses
 
 /// The side of the body that a hand belongs to.

@@ -137,7 +137,8 @@ extension TFLiteConverter {
         let isSame = try file.buffer.number(options, 0, default: Int8(0)) == 0
         let number = try input(operation, 0)
         let pending = padded[number]
-        let source = try pending?.value ?? picture(number)
+        let source: Value
+        if let pending { source = pending.value } else { source = try picture(number) }
         guard pending == nil || !isSame else { throw file.buffer.damaged("the operator \(place) pads twice") }
         let weights = try constant(input(operation, 1))
         guard weights.shape.count == 4, let channels = source.shape.last else {

@@ -173,7 +173,7 @@ public struct MLHandPoseClassifier {
 extension MLHandPoseClassifier: KeypointTask {
     static var taskName: String { "MLHandPoseClassifier" }
     static var skeleton: Skeleton { .hand }
-    static var medium: String { "pictures" }
+    static var readsVideos: Bool { false }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

@@ -1,4 +1,5 @@
 import Foundation
+import MLExtractors
 import MLFiles
 import MLImages
 import MLNumerics
@@ -11,12 +12,12 @@ import TabularData
 struct KeypointReader: Sendable {
     /// What is looked for in pictures.
     let skeleton: Skeleton
-    /// The name of the task, for errors.
-    let task: String
     /// Whether files are videos; pictures otherwise.
     let readsVideos: Bool
     /// The pictures of a video that are looked at for each second.
     var frameRate = 30.0
+    /// Where what finds joints is installed.
+    let store = ExtractorStore.user
 
     private static let tables: Set<String> = ["json", "csv", "tsv"]
 
@@ -61,9 +62,9 @@ struct KeypointReader: Sendable {
         let bitmap = try Self.bitmap(url)
         switch skeleton {
         case .hand:
-            let hand = try PoseFinders.hands().hands(in: bitmap, atMost: 2).max { $0.confidence < $1.confidence }
+            let hand = try PoseFinders.hands(store).hands(in: bitmap, atMost: 2).max { $0.confidence < $1.confidence }
             return hand?.values ?? nothing
-        case .body: return try PoseFinders.bodies().bodies(in: bitmap, atMost: 1).first?.values ?? nothing
+        case .body: return try PoseFinders.bodies(store).bodies(in: bitmap, atMost: 1).first?.values ?? nothing
         }
     }
 
@@ -80,10 +81,10 @@ struct KeypointReader: Sendable {
         var follow: (Bitmap) throws(ModelError) -> [Float]?
         switch skeleton {
         case .hand:
-            var tracker = HandTracker(try PoseFinders.hands())
+            var tracker = HandTracker(try PoseFinders.hands(store))
             follow = { (picture) throws(ModelError) in try tracker.next(picture)?.values }
         case .body:
-            var tracker = BodyTracker(try PoseFinders.bodies())
+            var tracker = BodyTracker(try PoseFinders.bodies(store))
             follow = { (picture) throws(ModelError) in try tracker.next(picture)?.values }
         }
         var values: [Float] = []

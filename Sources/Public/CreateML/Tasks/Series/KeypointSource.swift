@@ -156,7 +156,7 @@ protocol KeypointTask: SeriesTask {
 extension KeypointTask {
     /// Reads files for the task.
     static func reader(frameRate: Double? = nil) throws -> KeypointReader {
-        var reader = KeypointReader(skeleton: skeleton, task: taskName, readsVideos: readsVideos)
+        var reader = KeypointReader(skeleton: skeleton, readsVideos: readsVideos)
         if let frameRate {
             guard frameRate > 0, frameRate <= 1000 else {
                 throw MLCreateError.generic(
