@@ -18,15 +18,17 @@ package enum PoseNetworks {
     package static func installHands(in store: ExtractorStore, isTurned: Bool = false, joints: Int = 21) throws {
         let palm = isTurned ? [(0.4, 0.5), (0.6, 0.5)] : [(0.5, 0.6), (0.5, 0.4)]
         let points = (0..<7).map { $0 == 0 ? palm[0] : palm[1] }
-        let places = (0..<joints).flatMap { [0.5 + offset($0).x, 0.5 + offset($0).y, 0].map { $0 * 224 } }
-        let moves = (0..<joints).flatMap { [move($0) * 224, 0, 0] }
+        let places = (0..<joints).flatMap { joint -> [Float] in
+            [Float((0.5 + offset(joint).x) * 224), Float((0.5 + offset(joint).y) * 224), 0]
+        }
+        let moves = (0..<joints).flatMap { joint -> [Float] in [Float(move(joint) * 224), 0, 0] }
         try store.install(
             [
                 "detector": detector(192, grids: [(8, 2), (16, 6)], size: 0.25, points: points),
                 "landmarks": network(
                     224,
                     [
-                        ("landmarks", [1, 3 * joints], places.map { Float($0) }, moves.map { Float($0) }),
+                        ("landmarks", [1, 3 * joints], places, moves),
                         ("presence", [1, 1], [0.9], [0]), ("handedness", [1, 1], [0.8], [0]),
                     ]
                 ),

@@ -10,7 +10,7 @@ import MLPoses
 @Suite struct PoseFinderTests {
     /// A picture of one colour.
     private func picture(_ width: Int, _ height: Int, red: UInt8, others: UInt8 = 255) -> Bitmap {
-        let pixels = (0..<width * height).flatMap { _ in [red, others, others, 255] }
+        let pixels = [UInt8]((0..<width * height).map { _ in [red, others, others, 255] }.joined())
         return Bitmap(width: width, height: height, layout: .rgba, pixels: pixels)
     }
 
