@@ -120,7 +120,6 @@ let sources: [[Target]] = [
             c("CSoundFile", ["CSharedLibrary"]),
             c("CDrawing", ["CSharedLibrary"], links: ["m"]),
             module("MLImages"),
-            module("MLVideo", ["MLNumerics", "MLImages"]),
             module("MLAudio", ["CSoundFile"]),
             module("MLDrawing", ["MLNumerics", "CDrawing"]),
             module("_Testing_CoreGraphics"),
@@ -262,7 +261,7 @@ let sources: [[Target]] = [
             module(
                 "CreateML",
                 [
-                    "MLNumerics", "MLKernels", "MLImages", "MLVideo", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
+                    "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
                     "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
                     "MLSeriesTraining",
@@ -390,7 +389,6 @@ let checks: [[Target]] = [
         "Tests/Media",
         [
             tests("MLDrawingTests", ["MLNumerics", "MLDrawing"]),
-            tests("MLVideoTests", ["MLNumerics", "MLImages", "MLVideo"]),
             tests(
                 "ImageIOTests",
                 ["MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO"],
@@ -641,6 +639,7 @@ let checks: [[Target]] = [
         ]
     ),
     // Programs that independent implementations are compared with.
+    room("Oracles/poses", [program("PoseRunner", ["MLImages", "ImageIO", "MLExtractors", "MLPoses"])]),
     room("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
     room(
         "Oracles/linear-models",

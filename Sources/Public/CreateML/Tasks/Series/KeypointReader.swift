@@ -5,7 +5,6 @@ import MLImages
 import MLNumerics
 import MLPoses
 import MLSeriesTraining
-import MLVideo
 import TabularData
 
 /// Reads the poses in files: tables of key points, pictures, videos, and folders of a video's pictures.

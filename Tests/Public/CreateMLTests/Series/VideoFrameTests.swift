@@ -1,9 +1,8 @@
+import CreateML
 import Foundation
 import MLImages
 import MLNumerics
 import Testing
-
-import MLVideo
 
 /// Frames of programs in the place of `ffmpeg`, which print what it would.
 @Suite struct VideoFrameTests {
