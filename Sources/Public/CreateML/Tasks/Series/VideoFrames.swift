@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import MLImages
 package import MLNumerics
 

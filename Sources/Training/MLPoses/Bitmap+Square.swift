@@ -1,4 +1,5 @@
 import Glibc
+package import MLImages
 
 extension Bitmap {
     /// A square in pixels, turned about its centre.
