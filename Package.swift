@@ -182,6 +182,10 @@ let sources: [[Target]] = [
                     "MLTrainingCore",
                 ]
             ),
+            module(
+                "MLPoses",
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+            ),
             module("MLTreeTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module("MLLinearTraining", ["MLNumerics", "MLKernels", "MLSpecification", "MLTrainingCore"]),
             module(
@@ -248,7 +252,7 @@ let sources: [[Target]] = [
                     "CoreML", protobuf,
                 ]
             ),
-            module("Vision", ["MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "CoreML"]),
+            module("Vision", ["MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLPoses", "CoreML"]),
             module(
                 "NaturalLanguage",
                 [
@@ -262,7 +266,8 @@ let sources: [[Target]] = [
                 [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
-                    "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
+                    "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
+                    "MLSeriesTraining",
                     "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
@@ -370,7 +375,7 @@ let checks: [[Target]] = [
                 "TestSupport",
                 [
                     "BackgroundTasks", "MLNumerics", "MLKernels", "MLSpecification", "MLGraph", "MLOperators",
-                    "MLRuntime",
+                    "MLRuntime", "MLExtractors",
                 ]
             ),
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
@@ -448,6 +453,10 @@ let checks: [[Target]] = [
             tests(
                 "MLExtractorsTests",
                 ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine", "MLExtractors"]
+            ),
+            tests(
+                "MLPosesTests",
+                ["MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLExtractors", "MLPoses", "TestSupport"]
             ),
             tests(
                 "MLGraphTrainingTests",
@@ -534,7 +543,10 @@ let checks: [[Target]] = [
                     "TestSupport", protobuf,
                 ]
             ),
-            tests("VisionTests", ["MLImages", "CoreML", "Vision"]),
+            tests(
+                "VisionTests",
+                ["MLNumerics", "MLImages", "MLFiles", "MLExtractors", "CoreML", "Vision", "TestSupport"]
+            ),
             tests(
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
@@ -545,7 +557,7 @@ let checks: [[Target]] = [
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
                     "MLTrainingCore", "MLStyleTraining", "MLExtractors", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML",
+                    "NaturalLanguage", "CreateML", "TestSupport",
                 ]
             ),
         ]
@@ -627,6 +639,7 @@ let checks: [[Target]] = [
         ]
     ),
     // Programs that independent implementations are compared with.
+    room("Oracles/poses", [program("PoseRunner", ["MLImages", "ImageIO", "MLExtractors", "MLPoses"])]),
     room("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
     room(
         "Oracles/linear-models",

@@ -71,7 +71,7 @@ open class VNImageRequestHandler: NSObject {
     static func perform(_ requests: [VNRequest], on picture: Picture) throws {
         var first: (any Error)?
         for request in requests {
-            request.results = nil
+            request.found = nil
             do {
                 if request.isCancelled { throw VNError(.requestCancelled, "The request was cancelled.") }
                 try request.perform(on: picture)

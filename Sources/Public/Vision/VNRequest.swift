@@ -5,12 +5,22 @@ public typealias VNConfidence = Float
 /// Called when a request is done, with an error when it failed.
 public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 
+/// What gives requests their `results`, so that subclasses of `VNRequest` can have `results` of types of their own; of no
+/// other use.
+public protocol _VNRequestResults: AnyObject {}
+
+extension _VNRequestResults where Self: VNRequest {
+    /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
+    public var results: [VNObservation]? { found }
+}
+
 /// A question about an image.
 ///
-/// Only `VNCoreMLRequest` can be performed here; other subclasses fail with `VNError.unsupportedRequest`.
-open class VNRequest: NSObject {
-    /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
-    public internal(set) var results: [VNObservation]?
+/// `VNCoreMLRequest`, `VNDetectHumanHandPoseRequest` and `VNDetectHumanBodyPoseRequest` can be performed here; other subclasses
+/// fail with `VNError.unsupportedRequest`.
+open class VNRequest: NSObject, _VNRequestResults {
+    /// What the last run found.
+    var found: [VNObservation]?
     /// Called when the request is done; `nil` by default.
     public var completionHandler: VNRequestCompletionHandler?
     /// Kept for the caller, without effect; false by default.
@@ -36,6 +46,17 @@ open class VNRequest: NSObject {
 open class VNImageBasedRequest: VNRequest {
     /// The part to analyse, in fractions of the upright image, origin at the bottom left; the whole image by default.
     public var regionOfInterest = CGRect(x: 0, y: 0, width: 1, height: 1)
+
+    /// The region of interest.
+    ///
+    /// - Throws: `VNError.invalidArgument` if it is empty or not inside the unit square.
+    func checkedRegion() throws -> CGRect {
+        let unit = CGRect(x: 0, y: 0, width: 1, height: 1)
+        guard unit.insetBy(dx: -1e-9, dy: -1e-9).contains(regionOfInterest), !regionOfInterest.isEmpty else {
+            throw VNError(.invalidArgument, "The region of interest \(regionOfInterest) is not inside the unit square.")
+        }
+        return regionOfInterest
+    }
 }
 
 /// Fits an image to a model's input and makes a prediction.
@@ -55,10 +76,6 @@ open class VNCoreMLRequest: VNImageBasedRequest {
     }
 
     override func perform(on picture: Picture) throws {
-        let unit = CGRect(x: 0, y: 0, width: 1, height: 1)
-        guard unit.insetBy(dx: -1e-9, dy: -1e-9).contains(regionOfInterest), !regionOfInterest.isEmpty else {
-            throw VNError(.invalidArgument, "The region of interest \(regionOfInterest) is not inside the unit square.")
-        }
-        results = try model.observations(picture, region: regionOfInterest, option: imageCropAndScaleOption)
+        found = try model.observations(picture, region: checkedRegion(), option: imageCropAndScaleOption)
     }
 }

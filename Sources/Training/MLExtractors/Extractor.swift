@@ -1,6 +1,7 @@
 package import MLNumerics
 
-/// A pretrained network that turns pictures into features, obtained once and stored on the machine.
+/// A pretrained network that turns pictures into features, or networks that find joints of hands or bodies, obtained once
+/// and stored on the machine.
 ///
 /// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
 package struct Extractor: Sendable, Hashable {
@@ -14,13 +15,24 @@ package struct Extractor: Sendable, Hashable {
         package var sha256: String
         /// The size of the file in bytes.
         package var byteCount: Int
-        /// The weights' name in the file.
+        /// The weights' name in the file, or the folder of several networks' files.
         package var member: String
+    }
+
+    /// One of several networks of an extractor, a TensorFlow Lite file in the package.
+    package struct Part: Sendable, Hashable {
+        /// The name of the model in the store.
+        package var name: String
+        /// The file in the folder that `Source.member` names.
+        package var member: String
+        package var interface: TFLiteConverter.Interface
     }
 
     /// The architecture, which decides how weights become a model.
     package enum Architecture: Sendable, Hashable {
         case efficientNetLite0
+        /// Networks that find joints: a detector of hands or bodies, and one that places the joints of each.
+        case joints([Part])
     }
 
     /// The name in the store and on the command line.
@@ -36,11 +48,11 @@ package struct Extractor: Sendable, Hashable {
     package var inputSize: Int
     /// What is done to a picture's components, 0 to 255, before the network.
     package var preprocessing: String
-    /// The number of features.
+    /// The number of features, or of joints.
     package var featureCount: Int
 
     /// Every extractor that is known here.
-    package static let all: [Extractor] = [.efficientNetLite0]
+    package static let all: [Extractor] = [.efficientNetLite0, .mediaPipeHands, .mediaPipeBody]
 
     /// EfficientNet-Lite0, trained on ImageNet: 1,280 features of a picture of 224 × 224 pixels.
     package static let efficientNetLite0 = Extractor(
@@ -77,6 +89,11 @@ package struct Extractor: Sendable, Hashable {
             )
         }
         return known
+    }
+
+    /// The networks of an extractor that has several; empty for others.
+    package var parts: [Part] {
+        if case .joints(let parts) = architecture { parts } else { [] }
     }
 
     /// The command that installs the extractor.

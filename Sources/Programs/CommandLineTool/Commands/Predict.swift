@@ -18,11 +18,13 @@ struct Predict: ParsableCommand {
               coreml predict Prices.mlmodel --csv houses.csv -o prices.csv
               coreml predict Birds.mlmodel dawn.wav --windows
               coreml predict Activities.mlmodel walk.csv -o walk.jsonl
+              coreml predict Signs.mlmodel hand.jpg
+              coreml predict Actions.mlmodel clip.mp4 --windows
               coreml predict Tagger.mlmodel --text 'Ann lives in Rome'
               coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
             FILES are inputs of the model's kind, and folders of them: images for an image input, sounds, tables of sensor
-            samples, tables of key points, texts. Each is a separate prediction; for sounds, actions and poses the
+            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate prediction; for sounds, actions and poses the
             prediction of a file is the mean over its windows, for activities there is one for each sample; with --windows
             there is one for each window, divided as in 'coreml evaluate'.
 
@@ -37,7 +39,7 @@ struct Predict: ParsableCommand {
 
     @OptionGroup var source: ModelOptions
     @OptionGroup var inputs: InputOptions
-    @Argument(help: "Images, sounds, recordings, tables of key points or texts, or folders of them.")
+    @Argument(help: "Images, sounds, recordings, videos, tables of key points or texts, or folders of them.")
     var files: [String] = []
     @Option(help: "A CSV file whose header names the inputs; each row is a prediction.")
     var csv: String?
@@ -188,7 +190,7 @@ struct Predict: ParsableCommand {
             )
         case .keypoints:
             let (model, list) = try model()
-            return KeypointAnswers(model: model, files: list, areWindows: windows)
+            return KeypointAnswers(model: model, files: list, frameRate: cutting.rate, areWindows: windows)
         case .texts, .pictures, .recommendations, .rows: return nil
         }
     }

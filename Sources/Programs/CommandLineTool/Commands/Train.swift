@@ -13,12 +13,14 @@ struct Train: ParsableCommand {
               coreml train image flowers/ -o Flowers.mlmodel
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train activity motion.csv --label activity --recording session
+              coreml train hand-pose signs/ -o Signs.mlmodel
+              coreml train action videos/ -o Actions.mlmodel
               coreml train recommender orders.csv --user customer --item product
               coreml train style mosaic.jpg photos/ -o Mosaic.mlmodel
             """,
         subcommands: [
             TrainTabular.self, TrainText.self, TrainImage.self, TrainSound.self, TrainActivity.self,
-            TrainRecommender.self, TrainStyle.self,
+            TrainHandPose.self, TrainHandAction.self, TrainAction.self, TrainRecommender.self, TrainStyle.self,
         ]
     )
 }

@@ -71,7 +71,12 @@ struct TrainImage: ParsableCommand {
             if extractor.contains("/") || extractor.contains(".") {
                 return .custom(.init(modelPath: URL(fileURLWithPath: extractor), outputName: extractorOutput))
             }
-            _ = try failing { () throws(ModelError) in try Extractor.named(extractor) }
+            let known = try failing { () throws(ModelError) in try Extractor.named(extractor) }
+            guard known == .efficientNetLite0 else {
+                throw Failure(
+                    "'\(extractor)' finds joints; pictures are classified with \(Extractor.efficientNetLite0.name)"
+                )
+            }
             return .efficientNetLite0
         }
     }

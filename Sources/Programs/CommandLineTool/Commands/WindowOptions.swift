@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options for reading recordings and dividing them into windows, for models of sounds and activities.
+/// The options for reading recordings and dividing them into windows, for models of sounds, activities and actions.
 struct WindowOptions: ParsableArguments {
     @Option(help: "Sounds: the fraction of a window that overlaps the next one, 0.5 by default.")
     var overlap: Double?
@@ -12,7 +12,13 @@ struct WindowOptions: ParsableArguments {
     )
     var features: [String] = []
 
+    @Option(help: "Actions: the pictures of a video that are looked at for each second, 30 by default.")
+    var frameRate: Double?
+
     func validate() throws {
+        if let frameRate, frameRate <= 0 || frameRate > 1000 {
+            throw ValidationError("--frame-rate takes a number above 0, up to 1000")
+        }
         if let overlap, !(0..<1).contains(overlap) {
             throw ValidationError("--overlap takes a number from 0 to below 1")
         }
@@ -20,9 +26,13 @@ struct WindowOptions: ParsableArguments {
 
     /// The options, and whether each was given.
     var given: [(String, Bool)] {
-        [("--overlap", overlap != nil), ("--recording", recording != nil), ("--features", !features.isEmpty)]
+        [
+            ("--overlap", overlap != nil), ("--recording", recording != nil), ("--features", !features.isEmpty),
+            ("--frame-rate", frameRate != nil),
+        ]
     }
 
+    var rate: Double { frameRate ?? 30 }
     var overlapFactor: Double { overlap ?? 0.5 }
     var recordingColumn: String { recording ?? "recording" }
     /// `nil` for the columns that the model names.

@@ -12,6 +12,8 @@ struct FileList {
         let name: String
         /// The file name extensions, in lower case.
         let endings: [String]
+        /// Whether a folder of pictures stands for one file, a video.
+        var includesFolders = false
 
         static let pictures = Kind(
             name: "pictures",
@@ -25,7 +27,15 @@ struct FileList {
             ]
         )
         static let recordings = Kind(name: "recordings", endings: ["csv", "tsv", "json"])
-        static let keypoints = Kind(name: "tables of key points", endings: ["json", "csv"])
+        static let poses = Kind(
+            name: "pictures and tables of key points",
+            endings: pictures.endings + ["json", "csv"]
+        )
+        static let actions = Kind(
+            name: "videos, folders of frames and tables of key points",
+            endings: ["mp4", "m4v", "mov", "mkv", "webm", "avi", "mpg", "mpeg", "ogv", "json", "csv"],
+            includesFolders: true
+        )
         static let texts = Kind(name: "texts", endings: ["txt", "text", "md"])
     }
 
@@ -38,7 +48,7 @@ struct FileList {
         var paths: [String] = []
         var hasFolder = false
         for argument in arguments {
-            guard TableFile.isFolder(argument) else {
+            guard TableFile.isFolder(argument), try !kind.isVideo(argument) else {
                 guard FileManager.default.fileExists(atPath: argument) else {
                     throw Failure("cannot read '\(argument)': there is no such file")
                 }
@@ -82,13 +92,25 @@ struct FileList {
         let place = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
         guard !above.contains(place) else { return }
         for path in try TableFile.contents(ofFolder: folder) {
-            if TableFile.isFolder(path) {
+            if try kind.isVideo(path) {
+                found.taken.append(path)
+            } else if TableFile.isFolder(path) {
                 try walk(path, kind, above + [place], &found)
             } else if kind.endings.contains(URL(fileURLWithPath: path).pathExtension.lowercased()) {
                 found.taken.append(path)
             } else {
                 found.left += 1
             }
+        }
+    }
+}
+
+extension FileList.Kind {
+    /// Whether a path is a folder that holds pictures, where such a folder stands for a video.
+    func isVideo(_ path: String) throws -> Bool {
+        guard includesFolders, TableFile.isFolder(path) else { return false }
+        return try TableFile.contents(ofFolder: path).contains {
+            Self.pictures.endings.contains(URL(fileURLWithPath: $0).pathExtension.lowercased())
         }
     }
 }

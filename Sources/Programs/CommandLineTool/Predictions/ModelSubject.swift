@@ -26,7 +26,7 @@ enum ModelSubject {
         } else if SensorInputs(interface) != nil {
             self = .activities
         } else if KeypointPredictions.areTaken(by: interface) {
-            self = .keypoints
+            self = .keypoints(areActions: KeypointPredictions.areActions(interface))
         } else if interface.input.count == 1, case .stringType? = interface.input[0].type.type {
             self = .texts(interface.input[0])
         } else if let input = interface.input.first(where: {
@@ -43,7 +43,7 @@ enum ModelSubject {
         switch self {
         case .sounds: .sounds
         case .activities: .recordings
-        case .keypoints: .keypoints
+        case .keypoints(let areActions): areActions ? .actions : .poses
         case .texts: .texts
         case .pictures: .pictures
         case .recommendations, .rows: nil
@@ -55,7 +55,7 @@ enum ModelSubject {
         switch self {
         case .sounds: ["--windows", "--overlap"]
         case .activities: ["--windows", "--recording", "--features"]
-        case .keypoints: ["--windows"]
+        case .keypoints: ["--windows", "--frame-rate"]
         case .texts: ["--text"]
         case .recommendations:
             [

@@ -30,17 +30,24 @@ struct SoundAnswers: AnswerSource {
     }
 }
 
-/// Predictions of an action or pose classifier for tables of key points, file by file or window by window.
+/// Predictions of an action or pose classifier for videos, pictures and tables of key points, file by file or window by
+/// window.
 struct KeypointAnswers: AnswerSource {
     let model: MLModel
     let files: FileList
+    /// The pictures of a video that are looked at for each second.
+    let frameRate: Double
     let areWindows: Bool
     var isList: Bool { files.isList || areWindows }
     var outputs: [SpecFeatureDescription] { model.engine.interface.classOutputs }
 
     func answers(_ receive: (Answer) throws -> Void) throws {
         for file in files.paths {
-            let windows = try KeypointPredictions.predictions(of: model, from: URL(fileURLWithPath: file))
+            let windows = try KeypointPredictions.predictions(
+                of: model,
+                from: URL(fileURLWithPath: file),
+                frameRate: frameRate
+            )
             try deliver(file, windows, areWindows, model, receive) { range in
                 [
                     ("first_frame", .int64(Int64(range.lowerBound))),

@@ -164,9 +164,6 @@ import Testing
         )
         let pictures = MLHandPoseClassifier.DataSource.labeledImageData(table: table)
         #expect(try Array(pictures.imagesWithAnnotations().columnNames) == ["imagePath", "label"])
-        #expect(
-            message { _ = try MLHandPoseClassifier(trainingData: pictures) }.contains("labeledKeypointsDataFrame")
-        )
     }
 
     private func message(_ body: () throws -> Void) -> String {
@@ -174,21 +171,6 @@ import Testing
             try body()
             return ""
         } catch { return "\(error)" }
-    }
-
-    @Test func `Videos and pictures say what to do instead`() throws {
-        let folder = try TemporaryFolder()
-        try Data().write(to: folder.file("wave.1.mov"))
-        let files = MLHandActionClassifier.DataSource.labeledFiles(at: folder.url)
-        for text in [
-            message { _ = try MLHandActionClassifier(trainingData: files) },
-            message { _ = try MLActionClassifier(trainingData: .labeledVideoDataFrame(DataFrame())) },
-            message { _ = try MLHandPoseClassifier(trainingData: .labeledImageDataFrame(DataFrame())) },
-        ] {
-            #expect(text.contains("Vision") && text.contains("labeledKeypointsDataFrame"))
-        }
-        #expect(try files.labeledMedia().keys.sorted() == ["wave"])
-        #expect(try files.gatherAnnotatedFileNames()?.shape.rows == 1)
     }
 
     @Test func `Unusable key points are named`() {

@@ -5,9 +5,12 @@ public import TabularData
 extension MLHandActionClassifier {
     /// Labelled actions for training and evaluation.
     ///
-    /// Tables of key points can be read; videos cannot, and give an error that names the alternatives.
+    /// Joints in videos are found by the installed extractor `mediapipe-hands`; one hand is followed through each video. Videos
+    /// are read by the program `ffmpeg`; a folder of pictures, one for each frame in the order of their names, stands for
+    /// a video, too. Videos in which nothing is found are left out; an error names them if there are no others.
     public enum DataSource {
-        /// A folder of videos and a file that labels them, with optional start and end times; not supported here.
+        /// A folder of videos and a table that labels them (JSON, CSV), with optional start and end times in seconds;
+        /// paths are relative to the folder.
         case directoryWithVideosAndAnnotation(
             at: URL,
             annotationFile: URL,
@@ -16,9 +19,11 @@ extension MLHandActionClassifier {
             startTimeColumn: String? = nil,
             endTimeColumn: String? = nil
         )
-        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV), one for each session.
+        /// A folder with a folder for each label, which holds videos, folders of frames, or tables of key points (JSON,
+        /// CSV), one for each session.
         case labeledDirectories(at: URL)
-        /// A folder of tables of key points (JSON, CSV), one for each session, named like `label.1.json`.
+        /// A folder of videos, folders of frames, or tables of key points (JSON, CSV), one for each session, named like
+        /// `label.1.mp4`.
         case labeledFiles(at: URL)
         /// A table of key points; the same as `labeledKeypointsDataFrame` for an `MLDataTable`.
         case labeledKeypointsData(
@@ -37,7 +42,7 @@ extension MLHandActionClassifier {
             labelColumn: String = __Defaults.labelColumnName,
             featureColumn: String = __Defaults.featureColumnName
         )
-        /// A table of videos and labels, with optional start and end times; not supported here.
+        /// A table of videos' paths and labels, with optional start and end times in seconds.
         case labeledVideoData(
             table: MLDataTable,
             videoColumn: String = __Defaults.videoColumnName,
@@ -45,7 +50,7 @@ extension MLHandActionClassifier {
             startTimeColumn: String? = nil,
             endTimeColumn: String? = nil
         )
-        /// A data frame of videos and labels, with optional start and end times; not supported here.
+        /// A data frame of videos' paths and labels, with optional start and end times in seconds.
         case labeledVideoDataFrame(
             DataFrame,
             videoColumn: String = __Defaults.videoColumnName,
@@ -56,20 +61,20 @@ extension MLHandActionClassifier {
 
         /// Returns the key points as a data frame with the columns `session_id`, `label` and `keypoints`, a row for
         /// each frame.
-        /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
+        /// - Parameter targetFrameRate: The frames of a video that are looked at for each second.
         /// - Returns: The poses of all sessions.
-        /// - Throws: `MLCreateError` for videos and data that cannot be used.
+        /// - Throws: `MLCreateError` for data that cannot be used, and, with what installs it, for what is needed and missing.
         public func extractKeypoints(
             targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
         ) throws -> DataFrame {
-            try KeypointTable.table(sessions())
+            try KeypointTable.table(sessions(frameRate: targetFrameRate))
         }
 
         /// Returns the paths of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try annotatedFileNamesTable() }
 
         /// Returns the files of each label; throws an error for anything but labelled folders and files.
-        public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
+        public func labeledMedia() throws -> [String: [URL]] { try filesByLabel() }
     }
 
     /// The prediction for a window of frames.
@@ -139,7 +144,7 @@ extension MLHandActionClassifier {
         public var predictionWindowSize: Int
         /// The frame rate, in frames per second, at which videos are sampled; 30 by default.
         ///
-        /// Key points in tables are taken as they are.
+        /// Key points in tables and folders of frames are taken as they are.
         public var targetFrameRate: Double
         /// The validation data; the automatic split of the training sessions by default.
         public var validation: ValidationData
@@ -176,12 +181,12 @@ extension MLHandActionClassifier.DataSource: KeypointDataSource {
             .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
         case .labeledDirectories(let url): .directories(url)
         case .labeledFiles(let url): .files(url)
-        case .directoryWithVideosAndAnnotation(_, let file, let video, let label, let start, let end):
-            .annotated(file, columns: [video, label] + [start, end].compactMap { $0 })
+        case .directoryWithVideosAndAnnotation(let folder, let file, let video, let label, let start, let end):
+            .annotated(folder: folder, file: file, .init(file: video, label: label, start: start, end: end))
         case .labeledVideoDataFrame(let frame, let video, let label, let start, let end):
-            .media(frame, columns: [video, label] + [start, end].compactMap { $0 })
+            .media(frame, .init(file: video, label: label, start: start, end: end))
         case .labeledVideoData(let table, let video, let label, let start, let end):
-            .media(try table.dataFrame(), columns: [video, label] + [start, end].compactMap { $0 })
+            .media(try table.dataFrame(), .init(file: video, label: label, start: start, end: end))
         }
     }
 }

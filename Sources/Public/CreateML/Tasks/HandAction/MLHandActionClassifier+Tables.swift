@@ -4,7 +4,7 @@ extension MLHandActionClassifier.DataSource {
     /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each frame.
     /// - Parameter targetFrameRate: Without effect, as only videos are sampled.
     /// - Returns: The poses of all sessions.
-    /// - Throws: `MLCreateError` for videos, naming the alternatives, and for key points that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used.
     public func keypointsWithAnnotations(
         targetFrameRate: Double = MLHandActionClassifier.__Defaults.targetFrameRate
     ) throws -> MLDataTable {

@@ -45,11 +45,11 @@ public struct MLHandActionClassifier {
 
     private var outcome: SeriesOutcome
 
-    /// Trains on labelled key points.
+    /// Trains on labelled videos or key points.
     /// - Parameters:
-    ///   - trainingData: Sessions of key points with their labels; videos cannot be read here.
+    ///   - trainingData: Videos or sessions of key points with their labels.
     ///   - parameters: The parameters of training.
-    /// - Throws: `MLCreateError` for videos, data that cannot be used, parameters out of range, and labels that only
+    /// - Throws: `MLCreateError` for data that cannot be used, parameters out of range, and labels that only
     ///   validation data have.
     public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
         var run = try Self.run(trainingData, parameters)
@@ -71,25 +71,28 @@ public struct MLHandActionClassifier {
     }
 
     /// Evaluates the model on labelled sessions, window by window.
-    /// - Parameter annotatedVideos: Sessions of key points with their labels; videos cannot be read here.
+    /// - Parameter annotatedVideos: Videos or sessions of key points with their labels.
     /// - Returns: The metrics over all windows, each of which overlaps the next by half.
-    /// - Throws: `MLCreateError` for videos and data that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used.
     public func evaluation(on annotatedVideos: DataSource) throws -> MLClassifierMetrics {
-        try windows.metrics(annotatedVideos.sessions(), model, outcome)
+        try windows.metrics(annotatedVideos.sessions(frameRate: outcome.options.frameRate), model, outcome)
     }
 
-    /// Predicts the actions in a file of key points, window by window.
+    /// Predicts the actions in a video, window by window.
     ///
-    /// The file is a JSON or CSV table with the column `keypoints` and a row for each frame.
-    /// - Parameter video: The file of key points; videos cannot be read here.
+    /// A folder of pictures, one for each frame, or a JSON or CSV table with the column `keypoints` and a row for each frame
+    /// is read, too.
+    /// - Parameter video: The video, folder or table.
     /// - Returns: The predictions of the windows, each of which overlaps the next by half.
-    /// - Throws: `MLCreateError` for videos, naming the alternatives, and for data that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used, and for a video in which no hand is found.
     public func prediction(from video: URL) throws -> [Prediction] {
-        let poses = try KeypointTable.poses(at: video, Self.skeleton, Self.taskName)
+        guard let poses = try Self.reader(frameRate: outcome.options.frameRate).poses(at: video) else {
+            throw MLCreateError.generic(reason: "no hand was found in \(video.path)")
+        }
         return try windows.results(of: model, poses).map { Prediction(frameRange: $0.frames, results: $0.results) }
     }
 
-    /// Predicts the actions in several files of key points; see `prediction(from:)`.
+    /// Predicts the actions in several files; see `prediction(from:)`.
     public func predictions(from videos: [URL]) throws -> [[Prediction]] { try videos.map { try prediction(from: $0) } }
 
     private var windows: ActionWindows {
@@ -118,7 +121,7 @@ public struct MLHandActionClassifier {
 
     /// Starts to train in the background, or resumes the session in the session directory.
     /// - Parameters:
-    ///   - trainingData: Sessions of key points with their labels; videos cannot be read here.
+    ///   - trainingData: Videos or sessions of key points with their labels.
     ///   - parameters: The parameters of training.
     ///   - sessionParameters: The session's directory, intervals and limit of iterations.
     /// - Returns: The running job.
@@ -139,7 +142,7 @@ public struct MLHandActionClassifier {
 
     /// Makes a training session, or restores the one in the session directory, without starting it.
     /// - Parameters:
-    ///   - trainingData: Sessions of key points with their labels; videos cannot be read here.
+    ///   - trainingData: Videos or sessions of key points with their labels.
     ///   - parameters: The parameters of training.
     ///   - sessionParameters: The session's directory, intervals and limit of iterations.
     /// - Returns: The session, for `resume(_:)`.
@@ -177,7 +180,7 @@ public struct MLHandActionClassifier {
 extension MLHandActionClassifier: KeypointTask {
     static var taskName: String { "MLHandActionClassifier" }
     static var skeleton: Skeleton { .hand }
-    static var medium: String { "videos" }
+    static var readsVideos: Bool { true }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

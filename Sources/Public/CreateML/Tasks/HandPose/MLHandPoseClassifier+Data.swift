@@ -5,21 +5,22 @@ public import TabularData
 extension MLHandPoseClassifier {
     /// Labelled poses for training and evaluation.
     ///
-    /// Tables of key points can be read; images cannot, and give an error that names the alternatives.
+    /// Hands in images are found by the installed extractor `mediapipe-hands`, the most certain one of each. Images in
+    /// which no hand is found are left out; an error names them if there are no others.
     public enum DataSource {
-        /// A folder of images and a file that labels them; not supported here.
+        /// A folder of images and a table that labels them (JSON, CSV); paths are relative to the folder.
         case directoryWithImagesAndAnnotation(at: URL, annotationFile: URL, imageColumn: String, labelColumn: String)
-        /// A folder with a folder for each label, which holds tables of key points (JSON, CSV).
+        /// A folder with a folder for each label, which holds images, or tables of key points (JSON, CSV).
         case labeledDirectories(at: URL)
-        /// A folder of tables of key points (JSON, CSV), named like `label.1.json`.
+        /// A folder of images or tables of key points (JSON, CSV), named like `label.1.jpg`.
         case labeledFiles(at: URL)
-        /// A table of images and labels; not supported here.
+        /// A table of images' paths and labels.
         case labeledImageData(
             table: MLDataTable,
             imageColumn: String = __Defaults.imageColumnName,
             labelColumn: String = __Defaults.labelColumnName
         )
-        /// A data frame of images and labels; not supported here.
+        /// A data frame of images' paths and labels.
         case labeledImageDataFrame(
             DataFrame,
             imageColumn: String = __Defaults.imageColumnName,
@@ -45,13 +46,16 @@ extension MLHandPoseClassifier {
 
         /// Returns the key points as a data frame with the columns `session_id`, `label` and `keypoints`, a row for
         /// each pose.
+        /// - Returns: The poses of all sessions.
+        /// - Throws: `MLCreateError` for data that cannot be used, and, with the command that installs it, if the extractor
+        ///   of hands is needed and missing.
         public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
 
         /// Returns the paths of the files and their labels; `nil` for key points in memory.
-        public func gatherAnnotatedFileNames() throws -> DataFrame? { try source().annotatedFileNames() }
+        public func gatherAnnotatedFileNames() throws -> DataFrame? { try annotatedFileNamesTable() }
 
         /// Returns the files of each label; throws an error for anything but labelled folders and files.
-        public func labeledMedia() throws -> [String: [URL]] { try source().labeledMedia() }
+        public func labeledMedia() throws -> [String: [URL]] { try filesByLabel() }
     }
 
     /// Augmentations, each of which adds a changed copy of every training pose.
@@ -131,11 +135,12 @@ extension MLHandPoseClassifier.DataSource: KeypointDataSource {
             .keypoints(try table.dataFrame(), session: session, label: label, feature: feature)
         case .labeledDirectories(let url): .directories(url)
         case .labeledFiles(let url): .files(url)
-        case .directoryWithImagesAndAnnotation(_, let file, let image, let label):
-            .annotated(file, columns: [image, label])
-        case .labeledImageDataFrame(let frame, let image, let label): .media(frame, columns: [image, label])
+        case .directoryWithImagesAndAnnotation(let folder, let file, let image, let label):
+            .annotated(folder: folder, file: file, .init(file: image, label: label))
+        case .labeledImageDataFrame(let frame, let image, let label):
+            .media(frame, .init(file: image, label: label))
         case .labeledImageData(let table, let image, let label):
-            .media(try table.dataFrame(), columns: [image, label])
+            .media(try table.dataFrame(), .init(file: image, label: label))
         }
     }
 }

@@ -3,7 +3,7 @@ import TabularData
 extension MLHandPoseClassifier.DataSource {
     /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each pose.
     /// - Returns: The poses of all sessions.
-    /// - Throws: `MLCreateError` for images, naming the alternatives, and for key points that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used.
     public func keypointsWithAnnotations() throws -> MLDataTable {
         try MLDataTable(converting: extractKeypoints())
     }

@@ -41,11 +41,11 @@ public struct MLHandPoseClassifier {
 
     private var outcome: SeriesOutcome
 
-    /// Trains on labelled key points.
+    /// Trains on labelled images or key points.
     /// - Parameters:
-    ///   - trainingData: Poses with their labels; images cannot be read here.
+    ///   - trainingData: Images or poses with their labels.
     ///   - parameters: The parameters of training.
-    /// - Throws: `MLCreateError` for images, data that cannot be used, parameters out of range, and labels that only
+    /// - Throws: `MLCreateError` for data that cannot be used, parameters out of range, and labels that only
     ///   validation data have.
     public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
         var run = try Self.run(trainingData, parameters)
@@ -67,24 +67,26 @@ public struct MLHandPoseClassifier {
     }
 
     /// Evaluates the model on labelled poses.
-    /// - Parameter annotatedImages: Poses with their labels; images cannot be read here.
+    /// - Parameter annotatedImages: Images or poses with their labels.
     /// - Returns: The metrics over all poses.
-    /// - Throws: `MLCreateError` for images and data that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used.
     public func evaluation(on annotatedImages: DataSource) throws -> MLClassifierMetrics {
         try windows.metrics(annotatedImages.sessions(), model, outcome)
     }
 
-    /// Predicts the pose in a file of key points, a JSON or CSV table whose first row in the column `keypoints` is
-    /// used.
-    /// - Parameter image: The file of key points; images cannot be read here.
+    /// Predicts the pose of the hand in an image, or the first one in a table of key points (JSON, CSV) with the column
+    /// `keypoints`.
+    /// - Parameter image: The image, or the table.
     /// - Returns: The classes and their probabilities, the most probable first.
-    /// - Throws: `MLCreateError` for images, naming the alternatives, and for data that cannot be used.
+    /// - Throws: `MLCreateError` for data that cannot be used, and for an image in which no hand is found.
     public func prediction(from image: URL) throws -> [(label: String, confidence: Double)] {
-        let poses = try KeypointTable.poses(at: image, Self.skeleton, Self.taskName)
+        guard let poses = try Self.reader().poses(at: image) else {
+            throw MLCreateError.generic(reason: "no hand was found in \(image.path)")
+        }
         return try SeriesOutcome.results(of: model, "poses", poses.frames(0..<1), [1, 3, Self.skeleton.jointCount])
     }
 
-    /// Predicts the poses in several files of key points; see `prediction(from:)`.
+    /// Predicts the poses in several files; see `prediction(from:)`.
     public func predictions(from images: [URL]) throws -> [[(label: String, confidence: Double)]] {
         try images.map { try prediction(from: $0) }
     }
@@ -113,7 +115,7 @@ public struct MLHandPoseClassifier {
 
     /// Starts to train in the background, or resumes the session in the session directory.
     /// - Parameters:
-    ///   - trainingData: Poses with their labels; images cannot be read here.
+    ///   - trainingData: Images or poses with their labels.
     ///   - parameters: The parameters of training.
     ///   - sessionParameters: The session's directory, intervals and limit of iterations.
     /// - Returns: The running job.
@@ -134,7 +136,7 @@ public struct MLHandPoseClassifier {
 
     /// Makes a training session, or restores the one in the session directory, without starting it.
     /// - Parameters:
-    ///   - trainingData: Poses with their labels; images cannot be read here.
+    ///   - trainingData: Images or poses with their labels.
     ///   - parameters: The parameters of training.
     ///   - sessionParameters: The session's directory, intervals and limit of iterations.
     /// - Returns: The session, for `resume(_:)`.
@@ -171,7 +173,7 @@ public struct MLHandPoseClassifier {
 extension MLHandPoseClassifier: KeypointTask {
     static var taskName: String { "MLHandPoseClassifier" }
     static var skeleton: Skeleton { .hand }
-    static var medium: String { "pictures" }
+    static var readsVideos: Bool { false }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options

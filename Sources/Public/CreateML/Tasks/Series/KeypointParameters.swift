@@ -57,10 +57,10 @@ extension KeypointTask {
                 reason: "batchSize is \(batchSize) and maximumIterations \(iterations); both must be 1 or more"
             )
         }
-        var (own, others) = (try source.sessions(), [KeypointTable.Session]())
+        var (own, others) = (try source.sessions(frameRate: parameters.frameRate), [KeypointTable.Session]())
         switch parameters.validating {
         case .none: break
-        case .source(let other): others = try other.sessions()
+        case .source(let other): others = try other.sessions(frameRate: parameters.frameRate)
         case .split(let strategy):
             let sessions = own
             let parts = try strategy.split(count: sessions.count)

@@ -1,63 +1,172 @@
 import Foundation
+import MLNumerics
 import MLSeriesTraining
 import TabularData
 
 /// A data source of labelled key points, independent of the task.
 enum KeypointSource {
+    /// The columns of files, their labels, and where a video's part begins and ends in seconds.
+    struct Columns {
+        var file: String
+        var label: String
+        var start: String?
+        var end: String?
+
+        var names: [String] { [file, label] + [start, end].compactMap { $0 } }
+    }
+
     /// Poses in a table.
     case keypoints(DataFrame, session: String, label: String, feature: String)
-    /// Tables of key points in a folder for each label.
+    /// Files in a folder for each label.
     case directories(URL)
-    /// Tables of key points whose names begin with their labels.
+    /// Files whose names begin with their labels.
     case files(URL)
-    /// Pictures or videos that a table in a file lists, in `columns`.
-    case annotated(URL, columns: [String])
-    /// Pictures or videos that a table lists, in `columns`.
-    case media(DataFrame, columns: [String])
+    /// Files of a folder that a table in a file lists.
+    case annotated(folder: URL, file: URL, Columns)
+    /// Files that a table lists.
+    case media(DataFrame, Columns)
 
     /// The paths of the files and their labels; `nil` for key points in memory.
-    func annotatedFileNames() throws -> DataFrame? {
+    func annotatedFileNames(includingFolders: Bool) throws -> DataFrame? {
         switch self {
-        case .directories(let url): KeypointTable.table(try LabeledFolders.directories(at: url))
-        case .files(let url): KeypointTable.table(try LabeledFolders.files(at: url))
-        case .annotated(let file, let columns): try DataFrame.seriesTable(at: file).seriesColumns(columns)
-        case .media(let frame, let columns): try frame.seriesColumns(columns)
+        case .directories, .files: KeypointTable.table(try labeledMedia(includingFolders: includingFolders))
+        case .annotated(_, let file, let columns): try DataFrame.seriesTable(at: file).seriesColumns(columns.names)
+        case .media(let frame, let columns): try frame.seriesColumns(columns.names)
         case .keypoints: nil
         }
     }
 
     /// The files of each label.
-    func labeledMedia() throws -> [String: [URL]] {
+    func labeledMedia(includingFolders: Bool) throws -> [String: [URL]] {
         switch self {
-        case .directories(let url): try LabeledFolders.directories(at: url)
-        case .files(let url): try LabeledFolders.files(at: url)
+        case .directories(let url): try LabeledFolders.directories(at: url, includingFolders: includingFolders)
+        case .files(let url): try LabeledFolders.files(at: url, includingFolders: includingFolders)
         default:
             throw MLCreateError.generic(reason: "only labelled directories and labelled files are files by label")
         }
     }
 
     /// Reads the sessions of key points.
-    /// - Parameters:
-    ///   - skeleton: The joints of a pose.
-    ///   - medium: The kind of file that the task cannot read, for errors.
-    ///   - task: The name of the task, for errors.
-    /// - Returns: The sessions with their labels.
-    /// - Throws: `MLCreateError` for pictures and videos, and for data that cannot be used.
-    func sessions(_ skeleton: Skeleton, _ medium: String, _ task: String) throws -> [KeypointTable.Session] {
+    /// - Parameter reader: Reads files.
+    /// - Returns: The sessions with their labels. Pictures and videos in which nothing was found are left out.
+    /// - Throws: `MLCreateError` for data that cannot be used, and if nothing was found in any file.
+    func sessions(_ reader: KeypointReader) throws -> [KeypointTable.Session] {
         switch self {
         case .keypoints(let frame, let session, let label, let feature):
-            try KeypointTable.sessions(frame, skeleton, session: session, label: label, feature: feature)
-        case .directories, .files: try KeypointTable.sessions(labeledMedia(), skeleton, task)
-        case .annotated, .media: throw KeypointTable.needsKeypoints(medium, task)
+            return try KeypointTable.sessions(
+                frame,
+                reader.skeleton,
+                session: session,
+                label: label,
+                feature: feature
+            )
+        case .directories, .files:
+            let files = try labeledMedia(includingFolders: reader.readsVideos)
+            return try KeypointTable.sessions(
+                files.keys.sorted().flatMap { label in
+                    (files[label] ?? []).map {
+                        KeypointTable.Recording(name: label + "/" + $0.lastPathComponent, label: label, url: $0)
+                    }
+                },
+                reader
+            )
+        case .annotated(let folder, let file, let columns):
+            let frame = try DataFrame.seriesTable(at: file)
+            return try KeypointTable.sessions(KeypointTable.recordings(frame, columns, in: folder), reader)
+        case .media(let frame, let columns):
+            return try KeypointTable.sessions(KeypointTable.recordings(frame, columns, in: nil), reader)
         }
+    }
+}
+
+extension KeypointTable {
+    /// A file with its label, or a part of a video.
+    struct Recording: Sendable {
+        var name: String
+        var label: String
+        var url: URL
+        var seconds: ClosedRange<Double>?
+    }
+
+    /// The files that a table lists.
+    /// - Parameters:
+    ///   - frame: The table.
+    ///   - columns: Its columns.
+    ///   - folder: What relative paths are relative to; the working directory if `nil`.
+    static func recordings(
+        _ frame: DataFrame,
+        _ columns: KeypointSource.Columns,
+        in folder: URL?
+    ) throws -> [Recording] {
+        guard frame.shape.rows > 0 else {
+            throw MLCreateError.generic(reason: "the table of files has no rows; there is nothing to learn from")
+        }
+        let files = try frame.seriesTexts(columns.file, for: "the files")
+        let labels = try frame.seriesTexts(columns.label, for: "the labels")
+        let starts = try columns.start.map { try frame.seriesNumbers($0) }
+        let ends = try columns.end.map { try frame.seriesNumbers($0) }
+        return try files.indices.map { row in
+            var seconds: ClosedRange<Double>?
+            if starts != nil || ends != nil {
+                let start = Double(starts?[row] ?? 0)
+                let end = ends.map { Double($0[row]) } ?? .infinity
+                guard start >= 0, start < end else {
+                    throw MLCreateError.generic(
+                        reason:
+                            "row \(row) is the part of '\(files[row])' from \(start) to \(end) seconds; a part ends "
+                            + "after it begins"
+                    )
+                }
+                seconds = start...end
+            }
+            let url =
+                folder.map { URL(fileURLWithPath: files[row], relativeTo: $0) } ?? URL(fileURLWithPath: files[row])
+            let name = seconds.map { "\(files[row]) (\($0.lowerBound)-\($0.upperBound))" } ?? files[row]
+            return Recording(name: name, label: labels[row], url: url, seconds: seconds)
+        }
+    }
+
+    /// The sessions of files, without those in which nothing was found.
+    static func sessions(_ recordings: [Recording], _ reader: KeypointReader) throws -> [Session] {
+        let results = ImageReader.map(recordings.count) { index -> Result<PoseSequence?, any Error> in
+            Result { try reader.poses(at: recordings[index].url, seconds: recordings[index].seconds) }
+        }
+        let found = try zip(recordings, results).compactMap { recording, result -> Session? in
+            guard let poses = try result.get() else { return nil }
+            return Session(name: recording.name, label: recording.label, poses: poses)
+        }
+        guard !found.isEmpty else {
+            let what = reader.skeleton == .hand ? "hand" : "body"
+            throw MLCreateError.generic(
+                reason: "no \(what) was found in any of \(recordings.count) files, the first of which is "
+                    + "\(recordings.first?.url.path ?? "none"); use pictures that show it whole and large"
+            )
+        }
+        return found
     }
 }
 
 /// A classifier of key points.
 protocol KeypointTask: SeriesTask {
     static var skeleton: Skeleton { get }
-    /// The kind of file that key points are extracted from, for errors.
-    static var medium: String { get }
+    /// Whether key points are extracted from videos; from pictures otherwise.
+    static var readsVideos: Bool { get }
+}
+
+extension KeypointTask {
+    /// Reads files for the task.
+    static func reader(frameRate: Double? = nil) throws -> KeypointReader {
+        var reader = KeypointReader(skeleton: skeleton, readsVideos: readsVideos)
+        if let frameRate {
+            guard frameRate > 0, frameRate <= 1000 else {
+                throw MLCreateError.generic(
+                    reason: "the frame rate is \(frameRate); videos are sampled up to 1000 times a second"
+                )
+            }
+            reader.frameRate = frameRate
+        }
+        return reader
+    }
 }
 
 /// The data source of a classifier of key points.
@@ -70,7 +179,15 @@ protocol KeypointDataSource {
 }
 
 extension KeypointDataSource {
-    func sessions() throws -> [KeypointTable.Session] {
-        try source().sessions(Classifier.skeleton, Classifier.medium, Classifier.taskName)
+    func sessions(frameRate: Double? = nil) throws -> [KeypointTable.Session] {
+        try source().sessions(Classifier.reader(frameRate: frameRate))
+    }
+
+    func annotatedFileNamesTable() throws -> DataFrame? {
+        try source().annotatedFileNames(includingFolders: Classifier.readsVideos)
+    }
+
+    func filesByLabel() throws -> [String: [URL]] {
+        try source().labeledMedia(includingFolders: Classifier.readsVideos)
     }
 }

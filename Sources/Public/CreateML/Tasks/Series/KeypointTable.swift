@@ -16,16 +16,6 @@ struct KeypointTable {
         var poses: PoseSequence
     }
 
-    /// The error of data sources that hold pictures or videos.
-    static func needsKeypoints(_ what: String, _ task: String) -> MLCreateError {
-        .generic(
-            reason:
-                "\(task) cannot read \(what) here: joints in pictures are found by Vision, which has no model for that on "
-                + "Linux. Extract the key points on a Mac (extractKeypoints), or with your own pose model, and pass them "
-                + "as .labeledKeypointsDataFrame"
-        )
-    }
-
     /// The sessions of a table, in the order of their first rows.
     ///
     /// A row holds one or more poses, 3 × joints numbers each: all x, all y, all confidences.
@@ -61,18 +51,6 @@ struct KeypointTable {
                 try PoseSequence(rows.flatMap { values[$0] }, skeleton, name: "session '\(name)'")
             }
             return Session(name: name, label: labels[rows[0]], poses: poses)
-        }
-    }
-
-    /// The poses of a file of key points: a JSON or CSV table with the column `keypoints`.
-    static func poses(at url: URL, _ skeleton: Skeleton, _ task: String) throws -> PoseSequence {
-        guard ["json", "csv"].contains(url.pathExtension.lowercased()) else {
-            throw needsKeypoints("\(url.lastPathComponent)", task)
-        }
-        let frame = try DataFrame.seriesTable(at: url)
-        let values = try frame.seriesArrays(featureColumn)
-        return try MLCreateError.translating {
-            try PoseSequence(values.flatMap { $0 }, skeleton, name: url.path)
         }
     }
 }
@@ -235,23 +213,6 @@ enum PoseAugmentation: Sendable {
 }
 
 extension KeypointTable {
-    /// Every file as a session.
-    static func sessions(
-        _ files: [String: [URL]],
-        _ skeleton: Skeleton,
-        _ task: String
-    ) throws -> [Session] {
-        try files.keys.sorted().flatMap { label in
-            try (files[label] ?? []).map { file in
-                Session(
-                    name: label + "/" + file.lastPathComponent,
-                    label: label,
-                    poses: try poses(at: file, skeleton, task)
-                )
-            }
-        }
-    }
-
     /// Sessions as a table with a row for each frame.
     static func table(_ sessions: [Session]) -> DataFrame {
         var (names, labels, poses): ([String], [String], [[Double]]) = ([], [], [])

@@ -4,7 +4,7 @@ extension KeypointDataSource {
     /// The paths of the files and their labels.
     /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
     func annotatedFiles() throws -> MLDataTable {
-        guard let names = try source().annotatedFileNames() else {
+        guard let names = try annotatedFileNamesTable() else {
             throw MLCreateError.generic(
                 reason: "key points in memory are not of files; keypointsWithAnnotations gives them as a table"
             )

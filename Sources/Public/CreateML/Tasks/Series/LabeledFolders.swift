@@ -6,12 +6,13 @@ import Foundation
 enum LabeledFolders {
     /// The files in each folder of `url`, whose name is their label.
     ///
-    /// Hidden files are left out, and nested folders are not read.
+    /// Hidden files are left out, and nested folders are not read; with `includingFolders` they count as files, such as
+    /// the pictures of a video.
     /// - Throws: `MLCreateError.io` if there is no such folder or it holds no folders with files.
-    static func directories(at url: URL) throws -> [String: [URL]] {
+    static func directories(at url: URL, includingFolders: Bool = false) throws -> [String: [URL]] {
         var result: [String: [URL]] = [:]
         for folder in try contents(of: url) where isFolder(folder) {
-            let files = try contents(of: folder).filter { !isFolder($0) }
+            let files = try contents(of: folder).filter { includingFolders || !isFolder($0) }
             if !files.isEmpty { result[folder.lastPathComponent] = files }
         }
         guard !result.isEmpty else {
@@ -22,10 +23,11 @@ enum LabeledFolders {
         return result
     }
 
-    /// The files of `url`; the part of a name before the first dot is its label, as in `dog.1.wav`.
-    static func files(at url: URL) throws -> [String: [URL]] {
+    /// The files of `url`; the part of a name before the first dot is its label, as in `dog.1.wav`. With
+    /// `includingFolders` folders count as files.
+    static func files(at url: URL, includingFolders: Bool = false) throws -> [String: [URL]] {
         var result: [String: [URL]] = [:]
-        for file in try contents(of: url) where !isFolder(file) {
+        for file in try contents(of: url) where includingFolders || !isFolder(file) {
             let label = String(file.lastPathComponent.prefix { $0 != "." })
             result[label, default: []].append(file)
         }

@@ -56,17 +56,37 @@ package enum KeypointPredictions {
     /// Whether a model takes poses: an input `poses` of [frames, 3, joints] with the joints of a hand or a body.
     package static func areTaken(by interface: SpecModelDescription) -> Bool { windows(of: interface) != nil }
 
-    /// The predictions of a model of any origin for a file of key points: for overlapping windows, or pose by pose.
+    /// Whether a model takes the poses of more than one frame.
+    package static func areActions(_ interface: SpecModelDescription) -> Bool {
+        windows(of: interface).map { $0.frames > 1 } ?? false
+    }
+
+    /// The predictions of a model of any origin for a file: for overlapping windows, or pose by pose.
     /// - Parameters:
     ///   - model: A model that takes poses.
-    ///   - file: A JSON or CSV table with the column `keypoints`.
+    ///   - file: A JSON or CSV table with the column `keypoints`; a picture for a model of single poses, a video or a folder of
+    ///     its pictures for others.
+    ///   - frameRate: The pictures of a video that are looked at for each second, above 0; 30 if `nil`.
     /// - Returns: The windows, whose ranges count frames.
     /// - Throws: `MLCreateError` for a file that cannot be read, and the errors of prediction.
-    package static func predictions(of model: MLModel, from file: URL) throws -> [WindowPrediction] {
+    package static func predictions(
+        of model: MLModel,
+        from file: URL,
+        frameRate: Double? = nil
+    ) throws -> [WindowPrediction] {
         guard let windows = windows(of: model.engine.interface) else {
             throw MLCreateError.type(reason: "the model takes no poses; one takes 'poses', [frames, 3, joints]")
         }
-        let poses = try KeypointTable.poses(at: file, windows.skeleton, "the model")
+        let reader = KeypointReader(
+            skeleton: windows.skeleton,
+            readsVideos: windows.frames > 1,
+            frameRate: frameRate ?? 30
+        )
+        guard let poses = try reader.poses(at: file) else {
+            throw MLCreateError.generic(
+                reason: "no \(windows.skeleton == .hand ? "hand" : "body") was found in \(file.path)"
+            )
+        }
         return try windows.results(of: model, poses).map { WindowPrediction(range: $0.frames, results: $0.results) }
     }
 

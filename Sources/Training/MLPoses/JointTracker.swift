@@ -1,0 +1,60 @@
+package import MLImages
+package import MLNumerics
+
+/// Follows one hand through successive pictures.
+package struct HandTracker: Sendable {
+    private let finder: HandFinder
+    private var last: SIMD2<Double>?
+
+    package init(_ finder: HandFinder) { self.finder = finder }
+
+    /// The hand in the next picture: first the most certain one, then the one nearest to where it was last; `nil` if none is
+    /// found.
+    package mutating func next(_ picture: Bitmap) throws(ModelError) -> Hand? {
+        let hands = try finder.hands(in: picture, atMost: 2)
+        func centre(_ hand: Hand) -> SIMD2<Double> {
+            hand.joints.reduce(.zero) { $0 + SIMD2($1.x, $1.y) } / Double(hand.joints.count)
+        }
+        func distance(_ hand: Hand, _ place: SIMD2<Double>) -> Double {
+            let offset = centre(hand) - place
+            return (offset * offset).sum()
+        }
+        let chosen = last.map { place in hands.min { distance($0, place) < distance($1, place) } }
+        guard let hand = chosen ?? hands.first else { return nil }
+        last = centre(hand)
+        return hand
+    }
+}
+
+/// Follows one person through successive pictures.
+package struct BodyTracker: Sendable {
+    private let finder: BodyFinder
+    private var last: Body?
+
+    package init(_ finder: BodyFinder) { self.finder = finder }
+
+    /// The person in the next picture; `nil` if none is found.
+    ///
+    /// Points are looked for where the person was last. Only where they are not there, persons are looked for in the whole
+    /// picture: first the most certain one, later the one nearest to the last place.
+    package mutating func next(_ picture: Bitmap) throws(ModelError) -> Body? {
+        let picture = picture.converted(to: .rgba)
+        guard let last else {
+            self.last = try finder.bodies(in: picture, atMost: 1).first
+            return self.last
+        }
+        if let body = try finder.body(in: last.square, of: picture) {
+            self.last = body
+            return body
+        }
+        func distance(_ body: Body) -> Double {
+            let (right, down) = (body.square.x - last.square.x, body.square.y - last.square.y)
+            return right * right + down * down
+        }
+        guard let body = try finder.bodies(in: picture, atMost: 8).min(by: { distance($0) < distance($1) }) else {
+            return nil
+        }
+        self.last = body
+        return body
+    }
+}
