@@ -520,13 +520,16 @@ let checks: [[Target]] = [
         [
             client(
                 "SourceCompatibility",
-                ["CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "CoreML", "Vision", "CreateML"]
+                [
+                    "CoreMedia", "AVFAudio", "CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "CoreML", "Vision",
+                    "SoundAnalysis", "CreateML",
+                ]
             ),
             app(
                 "ReadMeSnippets",
                 [
-                    "BackgroundTasks", "TabularData", "CoreML", "CoreMLExtras", "NaturalLanguage", "CreateML",
-                    "CoreMLEncryption",
+                    "BackgroundTasks", "TabularData", "CoreML", "CoreMLExtras", "NaturalLanguage", "QuestionAnswering",
+                    "CreateML", "CoreMLEncryption",
                 ]
             ),
             tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
