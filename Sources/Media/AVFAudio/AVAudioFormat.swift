@@ -47,8 +47,9 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
         (self.sampleRate, channelCount, commonFormat, isInterleaved) = (sampleRate, channels, format, interleaved)
     }
 
-    /// Creates the standard format: 32-bit floating point numbers, each channel in its own memory. `nil` if the rate is not
-    /// positive or there are no channels.
+    /// Creates the standard format: 32-bit floating point numbers, each channel in its own memory.
+    ///
+    /// It is `nil` if the rate is not positive or there are no channels.
     public convenience init?(standardFormatWithSampleRate sampleRate: Double, channels: AVAudioChannelCount) {
         self.init(commonFormat: .pcmFormatFloat32, sampleRate: sampleRate, channels: channels, interleaved: false)
     }

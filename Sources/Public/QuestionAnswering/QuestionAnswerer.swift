@@ -13,7 +13,7 @@ import Foundation
 public struct QuestionAnswerer: Sendable {
     /// How answers are looked for.
     public struct Settings: Sendable, Equatable {
-        /// The greatest number of answers, 1 by default. Answers at the same place count once.
+        /// The greatest number of answers, 1 by default; those at the same place count once.
         public var count = 1
         /// The greatest number of tokens in an answer, 15 by default.
         public var longestAnswer = 15

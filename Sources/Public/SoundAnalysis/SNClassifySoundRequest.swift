@@ -35,8 +35,9 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
     private(set) var windowSize: Int
     private var overlap = 0.5
 
-    /// The fraction of a window that the next one overlaps, 0 up to below 1; values outside are brought into that range. 0.5
-    /// by default.
+    /// The fraction of a window that the next one overlaps, 0 up to below 1, 0.5 by default.
+    ///
+    /// Values outside are brought into that range.
     open var overlapFactor: Double {
         get { overlap }
         set { overlap = newValue.isNaN ? 0.5 : min(max(newValue, 0), 0.999) }
