@@ -117,7 +117,7 @@ public struct SentenceEncoder: Sendable {
     ///
     /// - Parameters:
     ///   - question: The question, or anything else to look for.
-    ///   - text: The text, which is divided into sentences (Unicode Standard Annex #29).
+    ///   - text: The text, which is divided into sentences (Unicode Standard Annex #29); only empty lines end one.
     ///   - count: The greatest number of sentences.
     /// - Returns: The sentences; none when the text has none.
     /// - Throws: The errors of `vector(of:)`.
@@ -127,7 +127,7 @@ public struct SentenceEncoder: Sendable {
 
     /// The vectors of a text's sentences, among which those closest to questions are found.
     ///
-    /// - Parameter text: The text, which is divided into sentences (Unicode Standard Annex #29).
+    /// - Parameter text: The text, which is divided into sentences (Unicode Standard Annex #29); only empty lines end one.
     /// - Returns: The index.
     /// - Throws: The errors of `vector(of:)`.
     public func index(of text: String) throws -> Index {
@@ -171,21 +171,48 @@ public struct SentenceEncoder: Sendable {
     }
 
     /// The sentences of a text without white space around them.
+    ///
+    /// Empty lines end sentences; other ends of lines are spaces, as they are in texts that were wrapped.
     static func sentences(_ text: String) -> [(text: String, range: Range<Int>)] {
+        let scalars = Array(text.unicodeScalars)
+        let unwrapped = string(unwrapped(scalars))
         let divider = NLTokenizer(unit: .sentence)
-        divider.string = text
-        let scalars = text.unicodeScalars
-        var (place, reached) = (0, text.startIndex)
-        return divider.tokens(for: text.startIndex..<text.endIndex).compactMap { range in
-            var (lower, upper) = (range.lowerBound, range.upperBound)
-            while lower < upper, scalars[lower].properties.isWhitespace { lower = scalars.index(after: lower) }
-            while lower < upper, scalars[scalars.index(before: upper)].properties.isWhitespace {
-                upper = scalars.index(before: upper)
-            }
-            guard lower < upper else { return nil }
-            place += scalars.distance(from: reached, to: lower)
-            reached = lower
-            return (String(text[lower..<upper]), place..<place + scalars.distance(from: lower, to: upper))
+        divider.string = unwrapped
+        let view = unwrapped.unicodeScalars
+        var (place, reached) = (0, unwrapped.startIndex)
+        return divider.tokens(for: unwrapped.startIndex..<unwrapped.endIndex).compactMap { range in
+            place += view.distance(from: reached, to: range.lowerBound)
+            reached = range.lowerBound
+            var (first, last) = (place, place + view.distance(from: range.lowerBound, to: range.upperBound))
+            while first < last, scalars[first].properties.isWhitespace { first += 1 }
+            while first < last, scalars[last - 1].properties.isWhitespace { last -= 1 }
+            return first < last ? (string(scalars[first..<last]), first..<last) : nil
         }
+    }
+
+    private static func string(_ scalars: some Sequence<Unicode.Scalar>) -> String {
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: scalars)
+        return String(view)
+    }
+
+    /// The scalars with a space for each end of a line that no empty line follows.
+    private static func unwrapped(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var result = scalars
+        var place = 0
+        while place < scalars.count {
+            let end = scalars[place...].firstIndex { $0 == "\n" || $0 == "\r" } ?? scalars.count
+            // White space from the end of this line on; one line end in it is a wrapped line, more are an empty line.
+            let rest = scalars[end...].firstIndex { !$0.properties.isWhitespace } ?? scalars.count
+            let space = scalars[end..<rest]
+            let isWrapped = max(space.count { $0 == "\n" }, space.count { $0 == "\r" }) == 1
+            if isWrapped {
+                for index in space.indices where scalars[index] == "\n" || scalars[index] == "\r" {
+                    result[index] = " "
+                }
+            }
+            place = max(rest, end + 1)
+        }
+        return result
     }
 }

@@ -134,6 +134,17 @@ struct SentenceTests {
         #expect(try encoder.sentences(closestTo: "Who?", in: " \n").isEmpty)
     }
 
+    @Test(arguments: ["\n", "\r\n"]) func `lines that are wrapped are one sentence`(end: String) throws {
+        let encoder = try SentenceEncoder(model: SpanModel.encoder(ofTokens: true), tokenizer: SpanModel.tokenizer)
+        let text = "The tower\(end)\(end)Steve Jobs\(end)  started NeXT. The\(end)cafe.\(end)"
+        let found = try encoder.sentences(closestTo: "Who?", in: text, count: 9)
+        #expect(
+            Set(found.map(\.text)) == ["The tower", "Steve Jobs\(end)  started NeXT.", "The\(end)cafe."],
+            "\(found)"
+        )
+        for match in found { #expect(AnswererTests.part(text, match.range) == match.text) }
+    }
+
     @Test func `only the first tokens of a long sentence count`() throws {
         let encoder = try SentenceEncoder(
             model: SpanModel.encoder(ofTokens: false),
