@@ -1,4 +1,4 @@
-.PHONY: demo docs demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-style demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
+.PHONY: demo docs demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-style demo-questions demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
 
 # A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
 export COREML_WITHOUT_PLUGINS = 1
@@ -26,6 +26,9 @@ demo-houses: setup
 
 demo-style: setup
 	@scripts/demo-style $(ARGS)
+
+demo-questions: setup
+	@scripts/demo-questions $(ARGS)
 
 demo-deployment: setup
 	@scripts/demo-deployment

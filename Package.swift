@@ -121,6 +121,8 @@ let sources: [[Target]] = [
             c("CDrawing", ["CSharedLibrary"], links: ["m"]),
             module("MLImages"),
             module("MLAudio", ["CSoundFile"]),
+            module("CoreMedia"),
+            module("AVFAudio"),
             module("MLDrawing", ["MLNumerics", "CDrawing"]),
             module("_Testing_CoreGraphics"),
             module("CoreGraphics", ["MLImages", "_Testing_CoreGraphics"]),
@@ -260,7 +262,8 @@ let sources: [[Target]] = [
                     "MLTextTraining", "CoreML",
                 ]
             ),
-            module("QuestionAnswering"),
+            module("SoundAnalysis", ["MLAudio", "CoreMedia", "AVFAudio", "CoreML"]),
+            module("QuestionAnswering", ["MLNumerics", "MLFiles", "MLExtractors", "CoreML", "NaturalLanguage"]),
             module(
                 "CreateML",
                 [
@@ -340,8 +343,9 @@ let sources: [[Target]] = [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
                     "MLUpdating", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
-                    "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
-                    "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
+                    "TabularData", "CoreML", "CoreMLExtras", "QuestionAnswering", "CreateML", "MLEncryption",
+                    "MLArchive", "MLDelta", "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands",
+                    "DeployCommands",
                     arguments,
                 ] + crypto
             ),
@@ -524,13 +528,16 @@ let checks: [[Target]] = [
         [
             client(
                 "SourceCompatibility",
-                ["CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "CoreML", "Vision", "CreateML"]
+                [
+                    "CoreMedia", "AVFAudio", "CoreGraphics", "CoreVideo", "ImageIO", "TabularData", "CoreML", "Vision",
+                    "SoundAnalysis", "CreateML",
+                ]
             ),
             app(
                 "ReadMeSnippets",
                 [
-                    "BackgroundTasks", "TabularData", "CoreML", "CoreMLExtras", "NaturalLanguage", "CreateML",
-                    "CoreMLEncryption",
+                    "BackgroundTasks", "TabularData", "CoreML", "CoreMLExtras", "NaturalLanguage", "QuestionAnswering",
+                    "CreateML", "CoreMLEncryption",
                 ]
             ),
             tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
@@ -551,7 +558,8 @@ let checks: [[Target]] = [
                 "NaturalLanguageTests",
                 ["MLFiles", "MLModels", "MLTrainingCore", "MLTextTraining", "CoreML", "NaturalLanguage"]
             ),
-            tests("QuestionAnsweringTests", ["QuestionAnswering"]),
+            tests("SoundAnalysisTests", ["CoreMedia", "AVFAudio", "CoreML", "CoreMLExtras", "SoundAnalysis"]),
+            tests("QuestionAnsweringTests", ["CoreML", "CoreMLExtras", "QuestionAnswering"]),
             tests(
                 "CreateMLTests",
                 [
@@ -655,7 +663,7 @@ let checks: [[Target]] = [
         ]
     ),
     room("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
-    room("Oracles/questions", [program("QuestionRunner", ["QuestionAnswering"])]),
+    room("Oracles/questions", [program("QuestionRunner", ["CoreML", "QuestionAnswering"])]),
     room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
     room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
     room(
@@ -718,6 +726,9 @@ let package = Package(
         .library(name: "TabularData", targets: ["TabularData"]),
         .library(name: "CreateML", targets: ["CreateML"]),
         .library(name: "NaturalLanguage", targets: ["NaturalLanguage"]),
+        .library(name: "SoundAnalysis", targets: ["SoundAnalysis"]),
+        .library(name: "CoreMedia", targets: ["CoreMedia"]),
+        .library(name: "AVFAudio", targets: ["AVFAudio"]),
         .library(name: "QuestionAnswering", targets: ["QuestionAnswering"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython", "CoreMLPythonTraining"]),

@@ -1,7 +1,9 @@
+import CoreML
 import Foundation
 import QuestionAnswering
 
-/// Tokenizes texts for `Oracles/questions/check`: a JSON request a line, an answer a line.
+/// Tokenizes texts for `Oracles/questions/check`, and answers questions and encodes sentences for
+/// `Oracles/questions/answers`: a JSON request a line, an answer a line.
 @main
 struct QuestionRunner {
     struct Request: Decodable {
@@ -13,6 +15,21 @@ struct QuestionRunner {
         var paragraphs: [String] = []
         var length = 0
         var stride = 0
+        /// A span model, which answers the questions in `texts` from `paragraphs`.
+        var model: String?
+        var count: Int?
+        var longest: Int?
+        var allowsNoAnswer: Bool?
+        /// A model of sentences, which encodes `texts`.
+        var encoder: String?
+    }
+
+    /// An answer of a span model.
+    struct Answer: Encodable {
+        let start: Int
+        let end: Int
+        let text: String
+        let score: Double
     }
 
     struct Reply: Encodable {
@@ -20,7 +37,11 @@ struct QuestionRunner {
         var tokens: [[Int]] = []
         /// For each pair its windows: identifiers.
         var windows: [[[Int]]] = []
-        /// Processor time of tokenizing.
+        /// For each pair its answers.
+        var answers: [[Answer]] = []
+        /// For each sentence its vector.
+        var vectors: [[Float]] = []
+        /// Processor time of tokenizing, answering or encoding.
         var seconds = 0.0
     }
 
@@ -46,7 +67,28 @@ struct QuestionRunner {
         // What the first use makes is no part of the time.
         _ = tokenizer.tokens("a\u{E9}")
         var reply = Reply()
-        if !request.paragraphs.isEmpty {
+        if let path = request.model {
+            let model = try MLModel(contentsOf: URL(fileURLWithPath: path))
+            var settings = QuestionAnswerer.Settings()
+            (settings.count, settings.length, settings.stride) = (request.count ?? 1, request.length, request.stride)
+            settings.longestAnswer = request.longest ?? settings.longestAnswer
+            settings.allowsNoAnswer = request.allowsNoAnswer ?? false
+            let answerer = try QuestionAnswerer(model: model, tokenizer: tokenizer, settings: settings)
+            let start = processorTime()
+            reply.answers = try zip(request.texts, request.paragraphs).map { question, paragraph in
+                try answerer.answers(to: question, in: paragraph).map {
+                    Answer(start: $0.range.lowerBound, end: $0.range.upperBound, text: $0.text, score: $0.score)
+                }
+            }
+            reply.seconds = processorTime() - start
+        } else if let path = request.encoder {
+            let model = try MLModel(contentsOf: URL(fileURLWithPath: path))
+            let encoder = try SentenceEncoder(model: model, tokenizer: tokenizer)
+            _ = try encoder.vector(of: "a")
+            let start = processorTime()
+            reply.vectors = try request.texts.map { try encoder.vector(of: $0) }
+            reply.seconds = processorTime() - start
+        } else if !request.paragraphs.isEmpty {
             reply.windows = try zip(request.texts, request.paragraphs).map { question, paragraph in
                 let windows = try tokenizer.windows(
                     question: question,

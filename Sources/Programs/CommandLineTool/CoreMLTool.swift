@@ -21,6 +21,7 @@ struct CoreMLTool: ParsableCommand {
               coreml inspect Digits.mlpackage
               coreml predict Digits.mlpackage --input image=three.png
               coreml predict Bert.mlpackage --input input_ids=ids.npy --output answer.npz
+              coreml answer --text next.txt 'Who started NeXT?'
               coreml train tabular houses.csv --target price
               coreml evaluate houses.mlmodel sold.csv
               coreml profile ResNet50.mlpackage
@@ -39,7 +40,8 @@ struct CoreMLTool: ParsableCommand {
             """,
         version: "coreml \(version)",
         subcommands: [
-            Predict.self, Serve.self, Preview.self, Evaluate.self, Train.self, Extractors.self, Inspect.self, Diff.self,
+            Predict.self, AnswerQuestions.self, Serve.self, Preview.self, Evaluate.self, Train.self, Extractors.self,
+            Inspect.self, Diff.self,
             Validate.self, TestModel.self, ShowPlan.self, Profile.self, Bench.self,
             CompileCommand<KeyFileEncryption>.self, GenerateCommand.self, MetadataCommand.self, Archive.self, Key.self,
             Sign.self, Verify.self,

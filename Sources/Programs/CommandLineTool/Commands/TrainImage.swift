@@ -71,12 +71,7 @@ struct TrainImage: ParsableCommand {
             if extractor.contains("/") || extractor.contains(".") {
                 return .custom(.init(modelPath: URL(fileURLWithPath: extractor), outputName: extractorOutput))
             }
-            let known = try failing { () throws(ModelError) in try Extractor.named(extractor) }
-            guard known == .efficientNetLite0 else {
-                throw Failure(
-                    "'\(extractor)' finds joints; pictures are classified with \(Extractor.efficientNetLite0.name)"
-                )
-            }
+            _ = try failing { () throws(ModelError) in try Extractor.named(extractor, in: Extractor.ofPictures) }
             return .efficientNetLite0
         }
     }

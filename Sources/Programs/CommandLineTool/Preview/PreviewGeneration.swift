@@ -3,10 +3,11 @@ import MLEngine
 import MLFiles
 import MLNumerics
 import MLPreview
+import QuestionAnswering
 
 /// The tokenizer that converts texts to a model's token ids.
 enum PreviewVocabulary: Sendable {
-    case wordPieces(WordPieces)
+    case wordPieces(WordPieceTokenizer)
     case bytePairs(BytePairs)
 
     /// Reads a vocabulary.
@@ -17,7 +18,7 @@ enum PreviewVocabulary: Sendable {
         if path.hasSuffix(".json") {
             self = .bytePairs(try BytePairs(contentsOf: path))
         } else {
-            self = .wordPieces(try WordPieces(contentsOf: path))
+            self = .wordPieces(try WordPieceTokenizer(contentsOf: URL(fileURLWithPath: path)))
         }
     }
 }
@@ -56,7 +57,7 @@ struct PreviewGeneration: Sendable {
     private static func tokens(_ text: String, _ vocabulary: PreviewVocabulary?) throws -> [Int32] {
         switch vocabulary {
         case .bytePairs(let pairs)?: return pairs.numbers(of: text)
-        case .wordPieces(let pieces)?: return pieces.pieces(text).map(\.number)
+        case .wordPieces(let tokenizer)?: return tokenizer.tokens(text).map { Int32(clamping: $0.id) }
         case nil:
             return try text.split { $0.isWhitespace || $0 == "," }.map { word in
                 guard let number = Int32(word) else {

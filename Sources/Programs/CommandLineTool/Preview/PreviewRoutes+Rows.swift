@@ -38,7 +38,7 @@ extension PreviewRoutes {
 
     /// The predictions of a model of sounds, sensors or key points for a file, window by window.
     func windows(_ parcel: Parcel) throws -> PageResponse {
-        guard let model = session.series else { throw Failure("the model takes no such files") }
+        guard let model = session.model else { throw Failure("the model takes no such files") }
         let start = ContinuousClock.now
         var (windows, unit, rate) = ([Window](), "s", 1.0)
         try withFile(parcel) { path in

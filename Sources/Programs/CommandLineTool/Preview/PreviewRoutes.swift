@@ -10,6 +10,7 @@ import MLNumerics
 import MLPreview
 import MLSpecification
 import MLUpdating
+import QuestionAnswering
 
 /// Handles the page's requests.
 struct PreviewRoutes: Sendable {
@@ -185,12 +186,12 @@ struct PreviewRoutes: Sendable {
 
     /// The positions in a text of the answers to a question.
     private func question(_ parcel: Parcel) throws -> PageResponse {
-        let pieces: WordPieces
+        let tokenizer: WordPieceTokenizer
         if let json = parcel.json["vocabulary"] {
             let bytes = Array(try failing { () throws(ModelError) in try parcel.blob(json) })
-            pieces = try failing { () throws(ModelError) in try WordPieces(String(decoding: bytes, as: UTF8.self)) }
+            tokenizer = try WordPieceTokenizer(text: bytes, name: "The vocabulary")
         } else if case .wordPieces(let given)? = session.vocabulary {
-            pieces = given
+            tokenizer = given
         } else {
             throw InputFailure(
                 input: "vocabulary",
@@ -198,15 +199,15 @@ struct PreviewRoutes: Sendable {
                     "The model takes numbers of word pieces; drop its vocabulary (vocab.txt), or start with --vocabulary."
             )
         }
+        guard let model = session.model else { throw Failure("the model does not find answers in texts") }
         let question = parcel.json["question"]?.string ?? ""
         let context = parcel.json["context"]?.string ?? ""
         let start = ContinuousClock.now
-        let asking = try QuestionAsking(session.plan, session.engine.interface, pieces)
-        let answers = try asking.answers(question, context) { features in
-            try failing { () throws(ModelError) in
-                try session.engine.prediction(from: features, backings: [:], state: session.engine.makeState())
-            }
-        }
+        var settings = QuestionAnswerer.Settings()
+        (settings.count, settings.longestAnswer) = (3, 30)
+        let answerer = try QuestionAnswerer(model: model, tokenizer: tokenizer, settings: settings)
+        let isEmpty = tokenizer.tokens(question).isEmpty || tokenizer.tokens(context).isEmpty
+        let answers = isEmpty ? [] : try answerer.answers(to: question, in: context)
         return Self.json(
             .object([
                 .init(

@@ -18,8 +18,8 @@ final class PreviewSession: Sendable {
     let function: String?
     let plan: PreviewPlan
     let engine: any ModelEngine
-    /// The model for windows of sounds, samples and key points.
-    let series: MLModel?
+    /// The model for windows of sounds, samples and key points, and for questions.
+    let model: MLModel?
     let vocabulary: PreviewVocabulary?
     let saveFolder: String?
     let loadMilliseconds: Double
@@ -44,18 +44,21 @@ final class PreviewSession: Sendable {
             case .keypoints: .keypoints
             default: nil
             }
-        if series != nil, function == nil {
-            let model = try MLModel(file, configuration: MLModelConfiguration())
-            self.series = model
+        let plan = PreviewPlan(file.specification, series: series)
+        if series != nil || plan.kind == .questionAnswering {
+            let configuration = MLModelConfiguration()
+            configuration.functionName = function
+            let model = try MLModel(file, configuration: configuration)
+            self.model = model
             engine = model.engine
         } else {
-            self.series = nil
+            model = nil
             engine = try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
         }
         loadMilliseconds = (ContinuousClock.now - start) / .milliseconds(1)
         self.file = file
         self.function = function
-        plan = PreviewPlan(file.specification, series: series)
+        self.plan = plan
         self.vocabulary = vocabulary
         self.saveFolder = saveFolder
     }

@@ -41,8 +41,7 @@ extension Extractor {
                 )
             ),
         ]),
-        inputSize: 192,
-        preprocessing: "RGB / 255",
+        subject: .joints(size: 192, preprocessing: "RGB / 255"),
         featureCount: 21
     )
 
@@ -69,8 +68,7 @@ extension Extractor {
                 )
             ),
         ]),
-        inputSize: 224,
-        preprocessing: "RGB / 127.5 - 1 (persons), RGB / 255 (points)",
+        subject: .joints(size: 224, preprocessing: "RGB / 127.5 - 1 (persons), RGB / 255 (points)"),
         featureCount: 33
     )
 }

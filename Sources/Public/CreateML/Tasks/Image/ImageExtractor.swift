@@ -77,7 +77,7 @@ struct ImageExtractor: Sendable {
     init(_ settings: ImageSettings) throws(ModelError) {
         options = settings.options
         if let name = settings.installed {
-            let model = try ExtractorStore.user.load(.named(name))
+            let model = try ExtractorStore.user.load(.named(name, in: Extractor.ofPictures))
             installed = model
             specification = model.specification
             encoder = try PictureEncoder(ModelFile(specification: model.specification, path: "the extractor \(name)"))
