@@ -196,6 +196,13 @@ let sources: [[Target]] = [
                 ]
             ),
             module(
+                "MLDetectionTraining",
+                [
+                    "MLNumerics", "MLKernels", "MLImages", "ImageIO", "MLSpecification", "MLFiles", "MLFeatures",
+                    "MLGraph", "MLOperators", "MLEngine", "MLTrainingCore", "MLTraining", "MLExtractors",
+                ]
+            ),
+            module(
                 "MLStyleTraining",
                 [
                     "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLOperators", "MLLowering",
@@ -260,7 +267,8 @@ let sources: [[Target]] = [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore", "MLTraining",
                     "MLExtractors", "MLTreeTraining", "MLLinearTraining", "MLTextTraining", "MLSeriesTraining",
-                    "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
+                    "MLDetectionTraining", "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision",
+                    "NaturalLanguage",
                 ]
             ),
         ]
@@ -331,7 +339,8 @@ let sources: [[Target]] = [
                 [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
-                    "MLCompiler", "MLTraining", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
+                    "MLCompiler", "MLTraining", "MLExtractors", "MLDetectionTraining", "MLInspection", "MLTestVectors",
+                    "MLPreview", "Combine",
                     "TabularData", "CoreML", "CoreMLExtras", "CreateML", "MLEncryption", "MLArchive", "MLDelta",
                     "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands", "DeployCommands",
                     arguments,
