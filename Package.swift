@@ -198,8 +198,8 @@ let sources: [[Target]] = [
             module(
                 "MLDetectionTraining",
                 [
-                    "MLNumerics", "MLKernels", "MLImages", "ImageIO", "MLSpecification", "MLFiles", "MLFeatures",
-                    "MLGraph", "MLOperators", "MLEngine", "MLTrainingCore", "MLTraining", "MLExtractors",
+                    "MLNumerics", "MLKernels", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph",
+                    "MLOperators", "MLEngine", "MLTrainingCore", "MLTraining", "MLExtractors",
                 ]
             ),
             module(
@@ -553,8 +553,9 @@ let checks: [[Target]] = [
                 "CreateMLTests",
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
-                    "MLTrainingCore", "MLStyleTraining", "MLExtractors", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML",
+                    "MLTrainingCore", "MLDetectionTraining", "MLStyleTraining", "MLExtractors", "Combine",
+                    "TabularData",
+                    "CoreML", "Vision", "NaturalLanguage", "CreateML",
                 ]
             ),
         ]

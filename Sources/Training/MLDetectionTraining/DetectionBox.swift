@@ -1,8 +1,3 @@
-import Foundation
-import ImageIO
-package import MLImages
-package import MLNumerics
-
 /// A rectangle in fractions of a picture's width and height, origin at the top left.
 package struct DetectionBox: Sendable, Hashable, Codable {
     package var left: Double
@@ -60,7 +55,4 @@ package struct DetectionExample: Sendable, Hashable {
         self.file = file
         self.objects = objects
     }
-
-    /// The pixels of the picture.
-    package func bitmap() throws(ModelError) -> Bitmap { try ImageFile(Data(file)).bitmap() }
 }

@@ -53,6 +53,7 @@ struct DetectionHead: Sendable, Hashable {
     /// - Parameters:
     ///   - source: The source of random numbers.
     ///   - distance: The usual distance of an object's centre from its sides, in cells.
+    /// - Returns: The parameters.
     func firstParameters(_ source: inout SplitMix64, distance: Double) -> [Tensor] {
         var result: [Tensor] = []
         for layer in layers {
@@ -83,6 +84,7 @@ struct DetectionHead: Sendable, Hashable {
     ///   - features: The features at the strides 8, 16 and 32, [N, C, h, w] each.
     ///   - parameters: The parameters in the order of `parameterNames`.
     /// - Returns: The logits of the centres, [N, labels, cells, cells], and the distances, [N, 4, cells, cells], in cells.
+    /// - Throws: An error when the values do not have these shapes.
     func append(
         to builder: inout GraphBuilder,
         features: [ValueID],

@@ -1,5 +1,6 @@
 import Glibc
 import MLKernels
+package import MLImages
 package import MLNumerics
 import MLTraining
 import MLTrainingCore
@@ -24,6 +25,7 @@ package struct DetectionTrainer: IterativeTraining {
 
     let head: DetectionHead
     private let examples: [DetectionExample]
+    private let decode: Decoder
     let extractor: DetectionExtractor
     private let objective: GradientProgram
     private var trainer: GraphTrainer
@@ -32,6 +34,9 @@ package struct DetectionTrainer: IterativeTraining {
     private(set) var scaling: FeatureScaling?
     private var views: [Int: CachedView] = [:]
 
+    /// Makes a bitmap of the bytes of an image file.
+    package typealias Decoder = @Sendable (_ file: [UInt8]) throws(ModelError) -> Bitmap
+
     private struct CachedView: Sendable {
         var features: DetectionFeatures
         var objects: [DetectionObject]
@@ -39,11 +44,13 @@ package struct DetectionTrainer: IterativeTraining {
 
     /// - Parameters:
     ///   - examples: The pictures and their objects.
+    ///   - decode: Makes bitmaps of the pictures' files.
     ///   - extractor: The network whose values the head is trained on.
     ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` for settings out of range, and when there are no objects.
     package init(
         examples: [DetectionExample],
+        decode: @escaping Decoder,
         extractor: DetectionExtractor,
         settings: DetectionSettings
     ) throws(ModelError) {
@@ -57,6 +64,7 @@ package struct DetectionTrainer: IterativeTraining {
         }
         self.settings = settings
         self.examples = examples
+        self.decode = decode
         self.extractor = extractor
         head = DetectionHead(channels: extractor.channels, labelCount: settings.labelCount)
         objective = try GradientProgram(DetectionObjective(head: head, batchSize: settings.batchSize).objective())
@@ -168,12 +176,12 @@ package struct DetectionTrainer: IterativeTraining {
     private mutating func prepare(_ numbers: [Int]) throws(ModelError) {
         let missing = numbers.filter { views[$0] == nil }
         let results = Mutex([Result<CachedView, ModelError>?](repeating: nil, count: missing.count))
-        let (work, extractor, seed) = (missing.map(example), extractor, settings.seed)
+        let (work, extractor, decode, seed) = (missing.map(example), extractor, decode, settings.seed)
         Workers.parallelFor(missing.count) { index, _ in
             let result: Result<CachedView, ModelError>
             do throws(ModelError) {
                 var source = SplitMix64(seed: seed ^ 0x94D0_49BB_1331_11EB &* UInt64(missing[index] + 1))
-                let view = try DetectionView.random(work[index], &source)
+                let view = DetectionView.random(try decode(work[index].file), work[index].objects, &source)
                 let features = try extractor.features(of: view.picture)
                 result = .success(CachedView(features: features, objects: view.objects))
             } catch { result = .failure(error) }

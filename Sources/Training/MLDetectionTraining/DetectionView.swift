@@ -21,10 +21,11 @@ package struct DetectionView: Sendable {
 
     /// A random view of a picture: a part of it, or all of it with a margin; mirrored or not; in other light.
     package static func random(
-        _ example: DetectionExample,
+        _ picture: Bitmap,
+        _ objects: [DetectionObject],
         _ source: inout SplitMix64
-    ) throws(ModelError) -> DetectionView {
-        let bitmap = try example.bitmap().converted(to: .rgba)
+    ) -> DetectionView {
+        let bitmap = picture.converted(to: .rgba)
         func unit() -> Double { Double(source.next() >> 11) * 0x1p-53 }
         func uniform(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
         var frame = DetectionBox.whole
@@ -38,7 +39,7 @@ package struct DetectionView: Sendable {
             frame = DetectionBox(left: left, top: top, right: left + width, bottom: top + height)
         }
         var view = DetectionView(picture: shown(bitmap, frame), objects: [])
-        view.objects = example.objects.compactMap { seen($0, frame) }
+        view.objects = objects.compactMap { seen($0, frame) }
         if unit() < 0.5 {
             view.picture = view.picture.upright(fromExifOrientation: 2)
             for index in view.objects.indices {

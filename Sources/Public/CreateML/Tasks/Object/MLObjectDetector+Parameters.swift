@@ -39,6 +39,8 @@ extension MLObjectDetector {
         /// The number of views of pictures in an iteration, from 1 to 256; 16 if `nil`.
         public var batchSize: Int?
         /// The maximum number of iterations, at least 1; 1,200 to 4,000 by the number of pictures if `nil`.
+        ///
+        /// The learning rate falls towards this number: a session that is limited to fewer iterations ends before it has.
         public var maxIterations: Int?
         /// The cells of the grid of Apple's network; only the default of 13 × 13 is accepted.
         ///

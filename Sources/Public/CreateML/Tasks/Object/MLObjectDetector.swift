@@ -18,8 +18,11 @@ import MLNumerics
 public struct MLObjectDetector: Sendable {
     /// The default values of parameters.
     public struct __Defaults {
-        /// The default parameters of sessions.
-        public static var sessionParameters: MLTrainingSessionParameters { .init() }
+        /// The default parameters of sessions: without a directory, and with a limit that no automatic number of iterations
+        /// reaches.
+        public static var sessionParameters: MLTrainingSessionParameters {
+            .init(iterations: DetectionSettings.mostAutomaticIterations)
+        }
     }
 
     /// The trained model.

@@ -30,6 +30,7 @@ enum ObjectCells {
     ///   - annotations: The column of their annotations.
     ///   - form: The form of boxes.
     ///   - path: The path of a picture's name.
+    /// - Returns: A picture for each row.
     /// - Throws: `MLCreateError` for columns that are missing, and cells that are of another type.
     static func pictures(
         _ frame: DataFrame,

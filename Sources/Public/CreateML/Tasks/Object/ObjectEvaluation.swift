@@ -64,6 +64,8 @@ package struct ObjectDetection: Sendable {
     /// - Parameters:
     ///   - picture: The picture, which is stretched to the model's size.
     ///   - confidence: The least confidence; the model's own threshold if `nil`.
+    /// - Returns: The objects; boxes are cut to the picture.
+    /// - Throws: `MLCreateError` for outputs that do not fit the labels, and the model's errors.
     package func detections(in picture: Bitmap, confidence: Double? = nil) throws -> [AveragePrecision.Detection] {
         var features: [String: Any] = [
             image.name: try MLFeatureValue(
@@ -217,7 +219,7 @@ package struct ObjectEvaluation: Sendable {
             Result {
                 let example = examples[index].example
                 let found = try detection.detections(
-                    in: example.bitmap(),
+                    in: ObjectPictures.bitmap(example.file),
                     confidence: ObjectDetection.leastConfidence
                 )
                 return AveragePrecision.Picture(objects: example.objects, detections: found)

@@ -166,6 +166,11 @@ struct ObjectPictures {
         } catch { return Result(notes: [], reason: ImageReader.reason(error)) }
     }
 
+    /// The pixels of a kept picture.
+    @Sendable static func bitmap(_ content: [UInt8]) throws(ModelError) -> Bitmap {
+        try ImageFile(Data(content)).bitmap()
+    }
+
     mutating func append(_ new: [Result]) { results += new }
 
     /// Finds the labels.

@@ -99,6 +99,7 @@ struct ObjectRun: TrainingRun {
         return try MLCreateError.translating {
             try DetectionTrainer(
                 examples: data.examples(isValidation: false).map(\.example),
+                decode: ObjectPictures.bitmap,
                 extractor: DetectionExtractor(settings.extractor()),
                 settings: DetectionSettings(
                     iterations: iterationCount,
@@ -111,7 +112,8 @@ struct ObjectRun: TrainingRun {
 
     mutating func takeLimits(of other: ObjectRun) {
         settings.iterations = other.settings.iterations
-        trainer?.limit(iterations: iterationCount)
+        let count = iterationCount
+        trainer?.limit(iterations: count)
     }
 
     mutating func finish() throws -> MLObjectDetector {
