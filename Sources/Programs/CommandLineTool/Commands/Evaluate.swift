@@ -61,7 +61,7 @@ struct Evaluate: ParsableCommand {
     @Option(help: "Sounds: the column of the files.")
     var file: String?
     @OptionGroup var cutting: WindowOptions
-    @OptionGroup(title: "Detectors") var annotations: AnnotationOptions
+    @OptionGroup(title: "Detectors") var annotations: BoxOptions
     @Option(help: "Recommenders: the table of the users' earlier choices.")
     var observed: String?
     @Option(help: "Recommenders: the column of the users, 'user' by default.")
@@ -136,12 +136,14 @@ struct Evaluate: ParsableCommand {
         let opened = try source.open()
         let engine = try source.engine(of: opened)
         let kind = Kind(engine, opened.specification)
-        let given =
+        var given: [(String, Bool)] =
             [
                 ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
                 ("--observed", observed != nil), ("--user", user != nil), ("--item", item != nil),
                 ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
-            ] + cutting.given + annotations.given
+            ]
+        given += cutting.given
+        given += annotations.given
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
             throw Failure("\(option.0) does not apply to this model's data; see 'coreml evaluate --help'")
         }

@@ -31,7 +31,7 @@ struct TrainObject: ParsableCommand {
 
     @Argument(help: "A folder of annotated pictures, or a file or folder of annotations.")
     var data: String
-    @OptionGroup var annotations: AnnotationOptions
+    @OptionGroup var annotations: BoxOptions
     @Option(help: "The maximum number of iterations; 1,200 to 4,000 by the number of pictures if left out.")
     var iterations: Int?
     @Option(help: "The number of views of pictures in an iteration.")

@@ -4,6 +4,7 @@ import ImageIO
 import MLDetectionTraining
 import MLEngine
 import MLFiles
+import MLImages
 import MLNumerics
 import MLSpecification
 

@@ -3,7 +3,7 @@ import CreateML
 import Foundation
 
 /// The options for annotated pictures.
-struct AnnotationOptions: ParsableArguments {
+struct BoxOptions: ParsableArguments {
     enum Units: String, ExpressibleByArgument, CaseIterable { case pixel, normalized }
     enum Origin: String, ExpressibleByArgument, CaseIterable {
         case topLeft = "top-left"
@@ -46,7 +46,7 @@ struct AnnotationOptions: ParsableArguments {
         if let images {
             return .directoryWithImages(at: URL(fileURLWithPath: images, isDirectory: true), annotationFile: url)
         }
-        if TableFile.isFolder(url) { return .directoryWithImagesAndJsonAnnotation(at: url) }
+        if TableFile.isFolder(path) { return .directoryWithImagesAndJsonAnnotation(at: url) }
         return .directoryWithImages(at: url.deletingLastPathComponent(), annotationFile: url)
     }
 }
