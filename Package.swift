@@ -205,6 +205,13 @@ let sources: [[Target]] = [
                 ]
             ),
             module(
+                "MLDetectionTraining",
+                [
+                    "MLNumerics", "MLKernels", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph",
+                    "MLOperators", "MLEngine", "MLTrainingCore", "MLGraphTraining", "MLExtractors",
+                ]
+            ),
+            module(
                 "MLStyleTraining",
                 [
                     "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLOperators", "MLLowering",
@@ -270,8 +277,8 @@ let sources: [[Target]] = [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
                     "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
-                    "MLSeriesTraining",
-                    "MLStyleTraining", "Combine", "TabularData", "CoreML", "Vision", "NaturalLanguage",
+                    "MLSeriesTraining", "MLDetectionTraining", "MLStyleTraining", "Combine", "TabularData", "CoreML",
+                    "Vision", "NaturalLanguage",
                 ]
             ),
         ]
@@ -342,8 +349,8 @@ let sources: [[Target]] = [
                 [
                     "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
-                    "MLUpdating", "MLExtractors", "MLInspection", "MLTestVectors", "MLPreview", "Combine",
-                    "TabularData", "CoreML", "CoreMLExtras", "QuestionAnswering", "CreateML", "MLEncryption",
+                    "MLUpdating", "MLExtractors", "MLDetectionTraining", "MLInspection", "MLTestVectors", "MLPreview",
+                    "Combine", "TabularData", "CoreML", "CoreMLExtras", "QuestionAnswering", "CreateML", "MLEncryption",
                     "MLArchive", "MLDelta", "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands",
                     "DeployCommands",
                     arguments,
@@ -564,8 +571,8 @@ let checks: [[Target]] = [
                 "CreateMLTests",
                 [
                     "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
-                    "MLTrainingCore", "MLStyleTraining", "MLExtractors", "Combine", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML", "TestSupport",
+                    "MLTrainingCore", "MLDetectionTraining", "MLStyleTraining", "MLExtractors", "Combine",
+                    "TabularData", "CoreML", "Vision", "NaturalLanguage", "CreateML", "TestSupport",
                 ]
             ),
         ]

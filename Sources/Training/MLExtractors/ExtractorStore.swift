@@ -144,7 +144,8 @@ package struct ExtractorStore: Sendable {
 
     /// The fingerprint of a model's file, and in a second line that of the vocabulary, if there is one.
     private static func fingerprint(_ model: [UInt8], _ vocabulary: [UInt8]?) -> String {
-        [model, vocabulary].compactMap { $0 }.map { String(Fingerprint.of($0, .wideProduct), radix: 16) + "\n" }.joined()
+        [model, vocabulary].compactMap { $0 }
+            .map { String(Fingerprint.of($0, .wideProduct), radix: 16) + "\n" }.joined()
     }
 
     // MARK: Loading

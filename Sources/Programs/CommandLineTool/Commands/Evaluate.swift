@@ -22,13 +22,15 @@ struct Evaluate: ParsableCommand {
               coreml evaluate Birds.mlmodel recordings/
               coreml evaluate Activities.mlmodel motion.csv --label activity --recording session --json
               coreml evaluate Stickers.mlmodel pictures/
+              coreml evaluate Cards.mlmodel held-out/ --report cards.html
               coreml evaluate Shop.mlmodel later.csv --observed earlier.csv --user customer --item product
 
             For models of texts, words, sounds and activities DATA has the form of 'coreml train text', 'sound' and
             'activity'; words are counted token by token, sounds window by window, activities sample by sample. For models
             with one image input it may be a folder with a folder of images for each label, as in 'coreml update'; the report
             of a classifier that 'coreml train image' made lists the pictures that went wrong, and files that cannot be read
-            do not end it. For a
+            do not end it. For a detector DATA has the form of 'coreml train object'; the report has the average precision of
+            each label, and pictures with what was found, wrong and missed. For a
             recommender it is a table of users' choices, and --observed another of their earlier choices, from which items
             are recommended. For all others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote)
             with columns for the model's inputs and for the feature that it predicts; an empty cell of a number is a
@@ -59,6 +61,7 @@ struct Evaluate: ParsableCommand {
     @Option(help: "Sounds: the column of the files.")
     var file: String?
     @OptionGroup var cutting: WindowOptions
+    @OptionGroup(title: "Detectors") var annotations: BoxOptions
     @Option(help: "Recommenders: the table of the users' earlier choices.")
     var observed: String?
     @Option(help: "Recommenders: the column of the users, 'user' by default.")
@@ -89,11 +92,15 @@ struct Evaluate: ParsableCommand {
 
     /// The kind of a model's prediction, as far as it determines the form of the data.
     private enum Kind {
-        case text, words, sound, activity, choices, other
+        case text, words, sound, activity, choices, objects, other
 
-        init(_ engine: any ModelEngine) {
+        init(_ engine: any ModelEngine, _ model: SpecModel) {
             let inputs = engine.interface.input
-            if engine is TextClassifier {
+            if MLModelDescription(model).detectorLabels?.isEmpty == false,
+                inputs.contains(where: { if case .imageType? = $0.type.type { true } else { false } })
+            {
+                self = .objects
+            } else if engine is TextClassifier {
                 self = .text
             } else if engine is WordTagger {
                 self = .words
@@ -118,6 +125,7 @@ struct Evaluate: ParsableCommand {
             case .sound: ["--file", "--overlap"]
             case .activity: ["--recording", "--features"]
             case .choices: ["--observed", "--user", "--item", "--rating", "--cutoffs"]
+            case .objects: ["--images", "--units", "--origin", "--anchor"]
             case .other: []
             }
         }
@@ -127,13 +135,15 @@ struct Evaluate: ParsableCommand {
         if let threads { Workers.limit(to: threads) }
         let opened = try source.open()
         let engine = try source.engine(of: opened)
-        let kind = Kind(engine)
-        let given =
+        let kind = Kind(engine, opened.specification)
+        var given: [(String, Bool)] =
             [
                 ("--text", text != nil), ("--sentence", sentence != nil), ("--file", file != nil),
                 ("--observed", observed != nil), ("--user", user != nil), ("--item", item != nil),
                 ("--rating", rating != nil), ("--cutoffs", cutoffs != nil),
-            ] + cutting.given
+            ]
+        given += cutting.given
+        given += annotations.given
         if let option = given.first(where: { $0.1 && !kind.options.contains($0.0) }) {
             throw Failure("\(option.0) does not apply to this model's data; see 'coreml evaluate --help'")
         }
@@ -142,6 +152,7 @@ struct Evaluate: ParsableCommand {
         switch kind {
         case .other where TableFile.isFolderOfFiles(data): count = try evaluatePictures(engine, opened, &report)
         case .other: count = try evaluateRows(engine, &report)
+        case .objects: count = try evaluateObjects(opened, &report)
         case .choices: count = try evaluateRecommendations(engine, opened.specification, &report)
         case .text, .words, .sound, .activity:
             count = try evaluate(kind, try MLModel(opened, configuration: MLModelConfiguration()), &report)
@@ -191,7 +202,7 @@ struct Evaluate: ParsableCommand {
                 overlapFactor: cutting.overlapFactor
             )
             unit = "windows"
-        case .activity, .choices, .other:
+        case .activity, .choices, .objects, .other:
             let reader = SensorData(
                 labelColumn: target ?? "label",
                 recordingColumn: cutting.recordingColumn,

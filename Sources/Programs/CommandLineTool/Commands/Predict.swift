@@ -15,6 +15,7 @@ struct Predict: ParsableCommand {
               coreml predict Digits.mlpackage -i image=three.png --top 3
               coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' -i exclude='["Water"]' --json
               coreml predict Segmenter.mlpackage pictures/ -o masks/
+              coreml predict Cards.mlmodel table.jpg --draw found.png
               coreml predict Prices.mlmodel --csv houses.csv -o prices.csv
               coreml predict Birds.mlmodel dawn.wav --windows
               coreml predict Activities.mlmodel walk.csv -o walk.jsonl
@@ -55,6 +56,8 @@ struct Predict: ParsableCommand {
         help: "Write every output to this file: .csv, .json, .jsonl, .npz, .png, or folder/."
     )
     var output: String?
+    @Option(help: "Detectors: draw the boxes on the pictures, into this .png or .jpg file, or folder/.")
+    var draw: String?
     @Flag(help: "Print JSON.")
     var json = false
     @Option(help: "The number of a classifier's classes to print.")
@@ -79,7 +82,8 @@ struct Predict: ParsableCommand {
 
     func run() throws {
         inputs.apply()
-        let answers = try answers(of: try source.open(for: .prediction))
+        let opened = try source.open(for: .prediction)
+        let answers = try answers(of: opened)
         var sinks: [any AnswerSink] = []
         let pictures = try pictures(of: answers)
         let names = answers.outputs.map(\.name)
@@ -87,6 +91,7 @@ struct Predict: ParsableCommand {
             let format = try AnswerFormat(output)
             sinks.append(try format.sink(output, of: answers, pictures))
         }
+        if let draw { sinks.append(try DrawnBoxes(draw, isList: answers.isList, opened.specification)) }
         if json {
             sinks.append(ObjectAnswers(nil, answers.isList ? .list : .single, names, pictures))
         } else if output == nil {

@@ -11,6 +11,7 @@ struct Train: ParsableCommand {
               coreml train tabular houses.csv --target price
               coreml train text mail.csv --label folder --report mail.html
               coreml train image flowers/ -o Flowers.mlmodel
+              coreml train object cards/ -o Cards.mlmodel
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train activity motion.csv --label activity --recording session
               coreml train hand-pose signs/ -o Signs.mlmodel
@@ -19,8 +20,9 @@ struct Train: ParsableCommand {
               coreml train style mosaic.jpg photos/ -o Mosaic.mlmodel
             """,
         subcommands: [
-            TrainTabular.self, TrainText.self, TrainImage.self, TrainSound.self, TrainActivity.self,
-            TrainHandPose.self, TrainHandAction.self, TrainAction.self, TrainRecommender.self, TrainStyle.self,
+            TrainTabular.self, TrainText.self, TrainImage.self, TrainObject.self, TrainSound.self,
+            TrainActivity.self, TrainHandPose.self, TrainHandAction.self, TrainAction.self, TrainRecommender.self,
+            TrainStyle.self,
         ]
     )
 }

@@ -33,6 +33,7 @@ extension TrainingReport {
         if !drawings.isEmpty { body.append("</div>") }
         if let confusion { body += confusion.html }
         if let pictures { body += pictures.html }
+        if let objects { body += objects.html }
         return """
             <!DOCTYPE html>
             <html lang="en">

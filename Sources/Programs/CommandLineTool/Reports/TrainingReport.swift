@@ -28,6 +28,8 @@ struct TrainingReport {
     var confusion: ConfusionPart?
     /// The pictures that went wrong and the files that were left out, of a classifier of pictures.
     var pictures: PicturesPart?
+    /// The evaluation of a detector.
+    var objects: ObjectsPart?
     /// The permutation importance of a tabular model's features.
     private(set) var importance: ImportancePart?
 
@@ -103,6 +105,7 @@ struct TrainingReport {
         if let confusion { blocks += confusion.text }
         if let importance { blocks.append(importance.text) }
         if let pictures { blocks += pictures.text }
+        if let objects { blocks += objects.text }
         return blocks.joined(separator: "\n\n")
     }
 
@@ -149,6 +152,7 @@ struct TrainingReport {
         if let regression { result["residuals"] = regression.json }
         if let importance { result["importance"] = importance.json }
         if let pictures { result.merge(pictures.json) { $1 } }
+        if let objects { result.merge(objects.json) { $1 } }
         if let choice {
             result["tried"] = candidates?.json ?? []
             result.merge(choice.divisions) { $1 }

@@ -1,0 +1,58 @@
+/// A rectangle in fractions of a picture's width and height, origin at the top left.
+package struct DetectionBox: Sendable, Hashable, Codable {
+    package var left: Double
+    package var top: Double
+    package var right: Double
+    package var bottom: Double
+
+    package init(left: Double, top: Double, right: Double, bottom: Double) {
+        (self.left, self.top, self.right, self.bottom) = (left, top, right, bottom)
+    }
+
+    package var width: Double { max(right - left, 0) }
+    package var height: Double { max(bottom - top, 0) }
+    package var area: Double { width * height }
+
+    /// The part inside another rectangle; its area is 0 if there is none.
+    package func intersection(_ other: DetectionBox) -> DetectionBox {
+        DetectionBox(
+            left: max(left, other.left),
+            top: max(top, other.top),
+            right: min(right, other.right),
+            bottom: min(bottom, other.bottom)
+        )
+    }
+
+    /// The area of the intersection divided by that of the union; 0 when both are empty.
+    package func overlap(_ other: DetectionBox) -> Double {
+        let common = intersection(other).area
+        let union = area + other.area - common
+        return union > 0 ? common / union : 0
+    }
+
+    /// The whole picture.
+    package static let whole = DetectionBox(left: 0, top: 0, right: 1, bottom: 1)
+}
+
+/// An object in a picture: the index of its label, and its place.
+package struct DetectionObject: Sendable, Hashable, Codable {
+    package var label: Int
+    package var box: DetectionBox
+
+    package init(label: Int, box: DetectionBox) {
+        self.label = label
+        self.box = box
+    }
+}
+
+/// A picture to learn from.
+package struct DetectionExample: Sendable, Hashable {
+    /// The picture as the bytes of an image file, upright.
+    package var file: [UInt8]
+    package var objects: [DetectionObject]
+
+    package init(file: [UInt8], objects: [DetectionObject]) {
+        self.file = file
+        self.objects = objects
+    }
+}

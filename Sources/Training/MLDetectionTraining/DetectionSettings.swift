@@ -1,0 +1,61 @@
+package import MLNumerics
+
+/// The hyperparameters of a detector's training.
+package struct DetectionSettings: Sendable, Hashable, Codable {
+    /// The number of iterations; the learning rate falls towards the last.
+    package var iterations: Int
+    /// The number of views of pictures in an iteration.
+    package var batchSize: Int
+    /// The number of labels.
+    package var labelCount: Int
+    package var seed: UInt64 = 42
+
+    package init(iterations: Int, batchSize: Int = DetectionSettings.defaultBatchSize, labelCount: Int) {
+        self.iterations = iterations
+        self.batchSize = batchSize
+        self.labelCount = labelCount
+    }
+
+    package static let defaultBatchSize = 16
+
+    /// The largest number of `automaticIterations`.
+    package static let mostAutomaticIterations = 4000
+
+    /// The number of iterations for a number of pictures: more for many pictures, 1,200 to 4,000.
+    package static func automaticIterations(pictureCount: Int) -> Int {
+        let wanted = 60 * pictureCount / defaultBatchSize
+        return Swift.min(Swift.max((wanted + 50) / 100 * 100, 1200), mostAutomaticIterations)
+    }
+
+    /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸, before it falls along a cosine.
+    static let learningRate = 2e-3
+    /// The number of iterations in which the learning rate rises.
+    static let risingIterations = 50
+    /// The part of the learning rate that is left at the end.
+    static let lastShare = 0.01
+    /// The weight of the loss of the boxes' sides against that of the centres.
+    static let boxWeight = 5.0
+    /// The decay of the moving mean of the parameters, which the model is made of.
+    static let meanDecay = 0.998
+    /// A view is learned from about this many times.
+    static let viewUses = 4
+    /// The number of the latest views among which those of an iteration are chosen, as a multiple of the batch's size.
+    static let windowBatches = 20
+
+    /// The number of views that are new in each iteration.
+    var newViews: Int { (batchSize + Self.viewUses - 1) / Self.viewUses }
+    var window: Int { batchSize * Self.windowBatches }
+
+    /// - Throws: `.invalidInput`, with the range, for a setting that is out of range.
+    package func validate() throws(ModelError) {
+        guard iterations >= 1 else {
+            throw ModelError(.invalidInput, "the number of iterations is \(iterations); it must be 1 or more")
+        }
+        guard (1...256).contains(batchSize) else {
+            throw ModelError(.invalidInput, "the batch size is \(batchSize); it must be from 1 to 256")
+        }
+        guard (1...1000).contains(labelCount) else {
+            throw ModelError(.invalidInput, "there are \(labelCount) labels; a detector learns 1 to 1000")
+        }
+    }
+}

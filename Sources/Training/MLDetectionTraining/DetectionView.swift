@@ -1,0 +1,131 @@
+import Glibc
+package import MLImages
+package import MLNumerics
+
+/// A picture in the network's size, with its objects.
+package struct DetectionView: Sendable {
+    package var picture: Bitmap
+    package var objects: [DetectionObject]
+
+    /// The least share of an object that a view shows for the object to count.
+    static let leastShare = 0.3
+    /// The value of the colours around the picture.
+    static let margin: UInt8 = 127
+
+    /// The whole picture, stretched to the network's size.
+    package static func whole(_ picture: Bitmap, _ objects: [DetectionObject] = []) -> DetectionView {
+        let side = DetectionGrid.side
+        let fitted = picture.converted(to: .rgba).fitted(.scaleFill, width: side, height: side)
+        return DetectionView(picture: fitted, objects: objects)
+    }
+
+    /// A random view of a picture: a part of it, or all of it with a margin; mirrored or not; in other light.
+    package static func random(
+        _ picture: Bitmap,
+        _ objects: [DetectionObject],
+        _ source: inout SplitMix64
+    ) -> DetectionView {
+        let bitmap = picture.converted(to: .rgba)
+        func unit() -> Double { Double(source.next() >> 11) * 0x1p-53 }
+        func uniform(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
+        var frame = DetectionBox.whole
+        if unit() < 0.85 {
+            // Of the picture's sides: the part that is seen, larger than 1 with a margin.
+            let size = exp(uniform(log(0.6), log(1.2)))
+            let ratio = exp(uniform(-0.15, 0.15))
+            let (width, height) = (size * ratio, size / ratio)
+            let left = uniform(min(0, 1 - width), max(0, 1 - width))
+            let top = uniform(min(0, 1 - height), max(0, 1 - height))
+            frame = DetectionBox(left: left, top: top, right: left + width, bottom: top + height)
+        }
+        var view = DetectionView(picture: shown(bitmap, frame), objects: [])
+        view.objects = objects.compactMap { seen($0, frame) }
+        if unit() < 0.5 {
+            view.picture = view.picture.upright(fromExifOrientation: 2)
+            for index in view.objects.indices {
+                let box = view.objects[index].box
+                (view.objects[index].box.left, view.objects[index].box.right) = (1 - box.right, 1 - box.left)
+            }
+        }
+        let light = Light(
+            brightness: unit() < 0.5 ? uniform(-0.12, 0.12) : 0,
+            contrast: unit() < 0.5 ? uniform(0.7, 1.3) : 1,
+            saturation: unit() < 0.5 ? uniform(0.6, 1.4) : 1
+        )
+        light.apply(to: &view.picture)
+        return view
+    }
+
+    /// The part of a picture in `frame`, in fractions of the picture, in the network's size.
+    private static func shown(_ bitmap: Bitmap, _ frame: DetectionBox) -> Bitmap {
+        let side = DetectionGrid.side
+        let (width, height) = (Double(bitmap.width), Double(bitmap.height))
+        // The pixels of the view that the picture covers.
+        func place(_ value: Double, _ start: Double, _ extent: Double) -> Int {
+            min(max(Int(((value - start) / extent * Double(side)).rounded()), 0), side)
+        }
+        let left = place(0, frame.left, frame.width)
+        let right = max(place(1, frame.left, frame.width), left + 1)
+        let top = place(0, frame.top, frame.height)
+        let bottom = max(place(1, frame.top, frame.height), top + 1)
+        func source(_ pixel: Int, _ start: Double, _ extent: Double, _ size: Double) -> Double {
+            min(max((start + Double(pixel) / Double(side) * extent) * size, 0), size)
+        }
+        let (x0, x1) = (
+            source(left, frame.left, frame.width, width), source(right, frame.left, frame.width, width)
+        )
+        let (y0, y1) = (
+            source(top, frame.top, frame.height, height), source(bottom, frame.top, frame.height, height)
+        )
+        guard x1 > x0, y1 > y0 else { return whole(bitmap).picture }
+        let part = bitmap.resampled(
+            from: Bitmap.Box(x: x0, y: y0, width: x1 - x0, height: y1 - y0),
+            width: right - left,
+            height: bottom - top
+        )
+        if part.width == side, part.height == side { return part }
+        var canvas = Bitmap(width: side, height: side, layout: .rgba)
+        for index in canvas.pixels.indices { canvas.pixels[index] = index % 4 == 3 ? 255 : margin }
+        return canvas.overwritten(by: part, x: left, y: top)
+    }
+
+    /// An object as the view shows it; `nil` if it shows too little of it.
+    private static func seen(_ object: DetectionObject, _ frame: DetectionBox) -> DetectionObject? {
+        let visible = object.box.intersection(frame)
+        guard visible.area > leastShare * object.box.area else { return nil }
+        let box = DetectionBox(
+            left: (visible.left - frame.left) / frame.width,
+            top: (visible.top - frame.top) / frame.height,
+            right: (visible.right - frame.left) / frame.width,
+            bottom: (visible.bottom - frame.top) / frame.height
+        )
+        return DetectionObject(label: object.label, box: box)
+    }
+}
+
+/// A change of a picture's colours.
+private struct Light {
+    var brightness: Double
+    var contrast: Double
+    var saturation: Double
+
+    func apply(to picture: inout Bitmap) {
+        guard brightness != 0 || contrast != 1 || saturation != 1 else { return }
+        let (shift, factor, share) = (
+            Float(brightness * 255 + 127.5 * (1 - contrast)), Float(contrast), Float(saturation)
+        )
+        picture.pixels.withUnsafeMutableBufferPointer { pixels in
+            for place in Swift.stride(from: 0, to: pixels.count, by: 4) {
+                let (red, green, blue) = (Float(pixels[place]), Float(pixels[place + 1]), Float(pixels[place + 2]))
+                let grey = 0.299 * red + 0.587 * green + 0.114 * blue
+                func changed(_ value: Float) -> UInt8 {
+                    let result = (grey + (value - grey) * share) * factor + shift
+                    return UInt8(min(max(result, 0), 255))
+                }
+                pixels[place] = changed(red)
+                pixels[place + 1] = changed(green)
+                pixels[place + 2] = changed(blue)
+            }
+        }
+    }
+}
