@@ -66,7 +66,7 @@ struct SessionFolder: Sendable {
 
     func write(_ data: [UInt8], of phase: MLPhase) throws {
         var writer = CheckpointWriter()
-        writer.write(Fingerprint.of(data, .wideProduct, .wideProduct))
+        writer.write(Fingerprint.of(data, .wideProduct))
         try Self.writeDurably(writer.bytes + data, to: url.appendingPathComponent(phase.rawValue + ".data"))
     }
 
@@ -75,7 +75,7 @@ struct SessionFolder: Sendable {
         let bytes = try Self.read(file, "the session's data \(file.path) are missing; begin it again")
         let data = Array(bytes.dropFirst(8))
         var writer = CheckpointWriter()
-        writer.write(Fingerprint.of(data, .wideProduct, .wideProduct))
+        writer.write(Fingerprint.of(data, .wideProduct))
         guard Array(bytes.prefix(8)) == writer.bytes else {
             throw MLCreateError.io(reason: "the session's data \(file.path) are damaged; begin it again")
         }
@@ -118,7 +118,7 @@ struct SessionFolder: Sendable {
             metrics: CodedMetrics(metrics: metrics),
             fingerprint: String(fingerprint, radix: 16),
             count: state.count,
-            sum: String(Fingerprint.of(state, .wideProduct, .wideProduct), radix: 16)
+            sum: String(Fingerprint.of(state, .wideProduct), radix: 16)
         )
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -196,7 +196,7 @@ struct SessionFolder: Sendable {
     func state(of checkpoint: MLCheckpoint, task: String) throws -> (state: [UInt8], fingerprint: String) {
         let (header, bytes, start) = try readHeader(checkpoint.url, task)
         let state = Array(bytes[start...])
-        guard String(Fingerprint.of(state, .wideProduct, .wideProduct), radix: 16) == header.sum else {
+        guard String(Fingerprint.of(state, .wideProduct), radix: 16) == header.sum else {
             throw MLCreateError.io(
                 reason: "the checkpoint \(checkpoint.url.path) is damaged (its sum is wrong); remove it, and the one "
                     + "before it is used"

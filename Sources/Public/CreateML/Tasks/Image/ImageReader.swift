@@ -29,7 +29,7 @@ enum ImageReader {
         let file = try ImageFile(Data(bytes))
         let bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
         guard bitmap.width > 0, bitmap.height > 0 else { throw ModelError(.malformed, "the picture has no pixels") }
-        return Picture(bitmap: bitmap, content: Fingerprint.of(bytes, .wideProduct, .wideProduct))
+        return Picture(bitmap: bitmap, content: Fingerprint.of(bytes, .wideProduct))
     }
 
     /// The reason for which a file is skipped, without the file's name.

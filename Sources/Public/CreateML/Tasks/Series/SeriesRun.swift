@@ -33,7 +33,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     private static func fingerprint(_ problem: SeriesProblem) throws -> UInt64 {
         var problem = problem
         problem.settings = SequenceTrainingSettings()
-        return Fingerprint.of(try SeriesArchive.write(problem, SeriesOptions()), .wideProduct, .wideProduct)
+        return Fingerprint.of(try SeriesArchive.write(problem, SeriesOptions()), .wideProduct)
     }
 
     var parameters: [SessionParameter] {

@@ -177,7 +177,7 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
     var fingerprint: UInt64 {
         var writer = CheckpointWriter()
         write(&writer)
-        return Fingerprint.of(writer.bytes, .wideProduct, .wideProduct)
+        return Fingerprint.of(writer.bytes, .wideProduct)
     }
 
     var phase: MLPhase { .training }
