@@ -103,7 +103,7 @@ struct CompressedMatrix: Sendable {
         let isHalf = parameters.scalarType == .float16
         return switch InstructionSet.current {
         case .avx512: bits <= 4 || bits == 6 && isHalf
-        case .avx2: bits <= 4 || bits == 6 && isHalf && (rows <= 2 || rows >= 48) || rows >= 256
+        case .avx2: bits <= 4 || bits == 6 && isHalf && rows >= 48 || rows >= 256
         case .sse2, .neon: false
         }
     }
