@@ -103,7 +103,7 @@ import Vision
             #expect(throws: VNError.self) { try handler().perform([request]) }
             request.revision = 7
             #expect(throws: VNError.self) { try request.supportedJointNames() }
-            try ExtractorStore.$replacement.withValue(ExtractorStore(folder: store.folder + "/none")) {
+            ExtractorStore.$replacement.withValue(ExtractorStore(folder: store.folder + "/none")) {
                 do {
                     try handler().perform([VNDetectHumanBodyPoseRequest()])
                     Issue.record("there are no networks")

@@ -7,7 +7,9 @@ import MLSpecification
 
 /// The task of a model, as far as it determines the inputs that the command line accepts.
 enum ModelSubject {
-    case sounds, activities, keypoints
+    case sounds, activities
+    /// Models of key points: of several frames, or of one.
+    case keypoints(areActions: Bool)
     case recommendations(SpecItemSimilarityRecommender)
     /// Text models, whose only input is the text.
     case texts(SpecFeatureDescription)

@@ -133,7 +133,7 @@ import Testing
             let frames = MLActionClassifier.DataSource.labeledVideoDataFrame(DataFrame())
             #expect(message { _ = try MLActionClassifier(trainingData: frames) }.contains("no rows"))
             let empty = ExtractorStore(folder: folder.file("empty").path)
-            try ExtractorStore.$replacement.withValue(empty) {
+            ExtractorStore.$replacement.withValue(empty) {
                 #expect(
                     message { _ = try dark.extractKeypoints() }
                         .contains("is not installed; run: coreml extractor install mediapipe-hands")
