@@ -20,11 +20,16 @@ package struct DetectionExtractor: Sendable {
     static let inputName = "image"
 
     /// - Parameter model: An installed extractor.
-    /// - Throws: The errors of loading its network.
+    /// - Throws: `.unsupported` for an extractor of anything but pictures, and the errors of loading its network.
     package init(_ model: ExtractorModel) throws(ModelError) {
         extractor = model.extractor
         switch model.extractor.architecture {
         case .efficientNetLite0: names = ["block4.output", "block10.output", "block15.output"]
+        case .joints, .miniLM:
+            throw ModelError(
+                .unsupported,
+                "objects cannot be found on the values of '\(extractor.name)'; use \(Extractor.efficientNetLite0.name)"
+            )
         }
         var network = try model.specification(outputs: names)
         let side = DetectionGrid.side

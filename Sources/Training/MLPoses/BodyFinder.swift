@@ -64,6 +64,8 @@ package struct BodyFinder: Sendable {
     /// - Parameters:
     ///   - picture: The picture, upright.
     ///   - limit: The largest number of bodies.
+    /// - Returns: The bodies with their joints.
+    /// - Throws: The errors of the networks.
     package func bodies(in picture: Bitmap, atMost limit: Int) throws(ModelError) -> [Body] {
         guard picture.width > 0, picture.height > 0, limit > 0 else { return [] }
         let picture = picture.converted(to: .rgba)

@@ -57,6 +57,8 @@ package struct HandFinder: Sendable {
     /// - Parameters:
     ///   - picture: The picture, upright.
     ///   - limit: The largest number of hands.
+    /// - Returns: The hands with their joints.
+    /// - Throws: The errors of the networks.
     package func hands(in picture: Bitmap, atMost limit: Int) throws(ModelError) -> [Hand] {
         guard picture.width > 0, picture.height > 0, limit > 0 else { return [] }
         let picture = picture.converted(to: .rgba)

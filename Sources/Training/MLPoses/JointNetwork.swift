@@ -28,6 +28,7 @@ struct JointNetwork: Sendable {
     /// - Parameters:
     ///   - picture: The picture.
     ///   - counts: The names of the outputs, and how many numbers each must have.
+    /// - Returns: The numbers of each output.
     /// - Throws: `.invalidModel` for an output that is missing or of another size or not finite; the engine's errors.
     func outputs(of picture: Bitmap, _ counts: [String: Int]) throws(ModelError) -> [String: [Float]] {
         let image = ImageBuffer(width: size, height: size, format: .rgba8)

@@ -24,7 +24,7 @@ enum AnswerModels {
         }
     }
 
-    private static func array(_ name: String, _ shape: [Int64], _ type: SpecArrayFeatureType.SpecArrayDataType)
+    private static func array(_ name: String, _ shape: [Int64], _ type: SpecArrayFeatureType.ArrayDataType)
         -> SpecFeatureDescription
     {
         .with {
@@ -116,7 +116,7 @@ struct AnswerCommandTests {
         #expect(json["question"] as? String == "Who?" && answers.count == 2)
         #expect(answers[0]["text"] as? String == "Steve Jobs")
         #expect(answers[0]["start"] as? Int == 11 && answers[0]["end"] as? Int == 21)
-        let none = try answer(span + ["--text", text, "--allow-no-answer", "--longest", "1", "--top", "9", "Who?"])
+        let none = try answer(span + ["--text", text, "--allow-no-answer", "--longest", "1", "--top", "99", "Who?"])
         #expect(none.status == 0 && none.output.contains("no answer ("), "\(none.output)\(none.errors)")
     }
 

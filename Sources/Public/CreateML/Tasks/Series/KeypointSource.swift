@@ -119,8 +119,10 @@ extension KeypointTable {
                 }
                 seconds = start...end
             }
+            let path = files[row]
             let url =
-                folder.map { URL(fileURLWithPath: files[row], relativeTo: $0) } ?? URL(fileURLWithPath: files[row])
+                path.hasPrefix("/")
+                ? URL(fileURLWithPath: path) : folder?.appendingPathComponent(path) ?? URL(fileURLWithPath: path)
             let name = seconds.map { "\(files[row]) (\($0.lowerBound)-\($0.upperBound))" } ?? files[row]
             return Recording(name: name, label: labels[row], url: url, seconds: seconds)
         }
