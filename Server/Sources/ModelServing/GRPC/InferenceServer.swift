@@ -1,7 +1,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOCore
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// The gRPC server of models, beside the one over HTTP.

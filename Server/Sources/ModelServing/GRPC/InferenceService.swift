@@ -2,7 +2,9 @@ import Foundation
 import GRPCCore
 import GRPCProtobuf
 import InferenceProtocol
+import NIOCore
 import SwiftProtobuf
+import Synchronization
 
 /// The Open Inference Protocol over gRPC, over the models that the routes answer for.
 ///
