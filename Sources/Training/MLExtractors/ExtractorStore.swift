@@ -273,6 +273,8 @@ extension Extractor {
     ///   - part: The network.
     ///   - bytes: Its TensorFlow Lite file, whose weights are float16 and are stored so.
     ///   - path: The file's name, for errors.
+    /// - Returns: The model, with its notice in the metadata.
+    /// - Throws: `.malformed` for a file that is damaged, `.unsupported` for operators that are not converted.
     package func specification(of part: Part, _ bytes: [UInt8], path: String) throws(ModelError) -> SpecModel {
         var model = try TFLiteConverter.specification(
             bytes,

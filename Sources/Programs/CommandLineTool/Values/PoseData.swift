@@ -88,6 +88,8 @@ enum PoseData {
     /// - Parameters:
     ///   - what: What is looked for: "hand" or "body".
     ///   - extract: Gives the key points and the files of a data source; `nil` for key points.
+    /// - Returns: The key points, and what they were found in.
+    /// - Throws: The errors of `extract`.
     static func extracted(
         _ what: String,
         _ extract: () throws -> (keypoints: DataFrame, files: DataFrame?)

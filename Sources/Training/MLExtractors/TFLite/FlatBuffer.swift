@@ -1,7 +1,8 @@
 import MLNumerics
 
-/// A buffer of FlatBuffers in memory. Every offset is checked before it is followed, so a damaged or hostile file is an
-/// error and nothing else.
+/// A buffer of FlatBuffers in memory.
+///
+/// Every offset is checked before it is followed, so a damaged or hostile file is an error and nothing else.
 struct FlatBuffer {
     /// A table: a place in the buffer, and the table of its fields' offsets.
     struct Table {
@@ -15,6 +16,7 @@ struct FlatBuffer {
     /// - Parameters:
     ///   - bytes: The whole buffer, at most 2 GiB.
     ///   - path: Its name, for errors.
+    /// - Throws: `.malformed` for larger buffers.
     init(_ bytes: [UInt8], path: String) throws(ModelError) {
         self.bytes = bytes
         self.path = path

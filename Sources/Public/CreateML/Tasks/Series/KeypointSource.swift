@@ -93,6 +93,8 @@ extension KeypointTable {
     ///   - frame: The table.
     ///   - columns: Its columns.
     ///   - folder: What relative paths are relative to; the working directory if `nil`.
+    /// - Returns: A recording for each row.
+    /// - Throws: `MLCreateError` for a table without rows or with other columns.
     static func recordings(
         _ frame: DataFrame,
         _ columns: KeypointSource.Columns,

@@ -23,8 +23,9 @@ enum LabeledFolders {
         return result
     }
 
-    /// The files of `url`; the part of a name before the first dot is its label, as in `dog.1.wav`. With
-    /// `includingFolders` folders count as files.
+    /// The files of `url`; the part of a name before the first dot is its label, as in `dog.1.wav`.
+    ///
+    /// With `includingFolders` folders count as files.
     static func files(at url: URL, includingFolders: Bool = false) throws -> [String: [URL]] {
         var result: [String: [URL]] = [:]
         for file in try contents(of: url) where includingFolders || !isFolder(file) {
