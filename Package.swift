@@ -741,7 +741,7 @@ let package = Package(
         .library(name: "CoreMLPython", type: .dynamic, targets: ["CoreMLPython", "CoreMLPythonTraining"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
