@@ -20,7 +20,7 @@ def program():
     if "COREML_SERVER" in os.environ:
         return os.environ["COREML_SERVER"]
     environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
-    arguments = ["swift", "build", "--package-path", "Server", "-c", "release"]
+    arguments = ["swift", "build", "--package-path", "Server", "--scratch-path", ".build", "-c", "release"]
     subprocess.run([*arguments, "--product", "coreml-server"], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
     path = subprocess.run([*arguments, "--show-bin-path"], cwd=ROOT, check=True, env=environment, stdout=subprocess.PIPE, text=True)
@@ -32,7 +32,7 @@ def product(name):
     if named := os.environ.get("COREML_" + name.upper()):
         return named
     environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
-    arguments = ["swift", "build", "--package-path", "Server", "-c", "release"]
+    arguments = ["swift", "build", "--package-path", "Server", "--scratch-path", ".build", "-c", "release"]
     subprocess.run([*arguments, "--product", name], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL)
     path = subprocess.run([*arguments, "--show-bin-path"], cwd=ROOT, check=True, env=environment, stdout=subprocess.PIPE, text=True)
     return path.stdout.strip() + "/" + name

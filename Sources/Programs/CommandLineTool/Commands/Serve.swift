@@ -13,7 +13,7 @@ struct Serve: ParsableCommand {
               coreml serve --help
 
             The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout it is built by
-            swift build -c release --package-path Server --product coreml-serve
+            swift build -c release --package-path Server --scratch-path .build --product coreml-serve
             """
     )
 
@@ -27,8 +27,8 @@ struct Serve: ParsableCommand {
             throw Failure(
                 """
                 There is no \(Self.program) beside coreml or in PATH. Build it with
-                  swift build -c release --package-path Server --product \(Self.program)
-                and put it beside coreml: cp Server/.build/release/\(Self.program) \(Self.folder ?? "/usr/local/bin")/
+                  swift build -c release --package-path Server --scratch-path .build --product \(Self.program)
+                in a checkout, and put .build/release/\(Self.program) beside coreml, in \(Self.folder ?? "/usr/local/bin").
                 """
             )
         }
