@@ -17,25 +17,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def program():
     """The server's program, built in the release configuration, or the one that COREML_SERVER names."""
-    if "COREML_SERVER" in os.environ:
-        return os.environ["COREML_SERVER"]
-    environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
-    arguments = ["swift", "build", "--package-path", "Server", "--scratch-path", ".build", "-c", "release"]
-    subprocess.run([*arguments, "--product", "coreml-server"], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    path = subprocess.run([*arguments, "--show-bin-path"], cwd=ROOT, check=True, env=environment, stdout=subprocess.PIPE, text=True)
-    return path.stdout.strip() + "/coreml-server"
+    return os.environ.get("COREML_SERVER") or built("coreml-server")
 
 
 def product(name):
     """Another program of the server's package, built in the release configuration, or the one that COREML_NAME names."""
-    if named := os.environ.get("COREML_" + name.upper()):
-        return named
-    environment = dict(os.environ, COREML_WITHOUT_PLUGINS="1")
-    arguments = ["swift", "build", "--package-path", "Server", "--scratch-path", ".build", "-c", "release"]
-    subprocess.run([*arguments, "--product", name], cwd=ROOT, check=True, env=environment, stdout=subprocess.DEVNULL)
-    path = subprocess.run([*arguments, "--show-bin-path"], cwd=ROOT, check=True, env=environment, stdout=subprocess.PIPE, text=True)
-    return path.stdout.strip() + "/" + name
+    return os.environ.get("COREML_" + name.upper()) or built(name)
+
+
+def built(name):
+    folder = subprocess.run([ROOT / "scripts/programs", "--server", name], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return f"{folder.strip()}/{name}"
 
 
 def archive(name="plain"):

@@ -39,15 +39,10 @@ struct Profile: ParsableCommand {
             return
         }
         let features = try SampleInputs.features(engine.interface, inputs.input)
-        let state = engine.makeState()
-        let recorder = Recorder()
-        for turn in 0..<runs + 2 {
-            recorder.beginRun(isCounted: turn >= 2)
-            _ = try failing { () throws(ModelError) in
-                try engine.prediction(from: features, state: state, observer: recorder)
-            }
+        let profile = try failing { () throws(ModelError) in
+            try PredictionProfile(of: engine, for: features, runs: runs)
         }
-        var entries = recorder.medians()
+        var entries = profile.entries.map(Entry.init)
         if byKind {
             entries = Dictionary(grouping: entries) { "\($0.operation) \($0.kernel)" }.values.map { group in
                 Entry(
@@ -85,7 +80,7 @@ struct Profile: ParsableCommand {
             )
         }
         print(table.text(indent: ""))
-        print(String(format: "%.3f ms in %d steps, median of %d runs", total / 1e6, recorder.stepCount, runs))
+        print(String(format: "%.3f ms in %d steps, median of %d runs", total / 1e6, profile.entries.count, runs))
     }
 }
 
@@ -93,27 +88,13 @@ extension Profile {
     /// The time of each model in a pipeline, or of a single model that is not a graph.
     private func profileStages(_ engine: any ModelEngine) throws {
         let features = try SampleInputs.features(engine.interface, inputs.input)
-        let pipeline = engine as? Pipeline
-        let names = pipeline?.stages.map(\.name) ?? [source.model]
-        let kinds = pipeline?.stages.map { EngineText.kind($0.engine) } ?? [EngineText.kind(engine)]
-        var times = [[Double]](repeating: [], count: names.count)
-        for turn in 0..<runs + 2 {
-            var last = ContinuousClock.now
-            func lap(_ place: Int) {
-                let now = ContinuousClock.now
-                if turn >= 2 { times[place].append((now - last) / .milliseconds(1)) }
-                last = now
-            }
-            try failing { () throws(ModelError) -> Void in
-                if let pipeline {
-                    _ = try pipeline.prediction(from: features, after: { lap($0) })
-                } else {
-                    _ = try engine.prediction(from: features)
-                    lap(0)
-                }
-            }
+        let profile = try failing { () throws(ModelError) in
+            try PredictionProfile(of: engine, for: features, runs: runs)
         }
-        let medians = times.map { $0.sorted()[$0.count / 2] }
+        let stages = PredictionProfile.stages(of: engine)
+        let names = engine is Pipeline ? stages.map(\.name) : [source.model]
+        let kinds = stages.map { EngineText.kind($0.engine) }
+        let medians = profile.entries.map { $0.nanoseconds / 1e6 }
         let total = medians.reduce(0, +)
         if json {
             let objects = zip(zip(names, kinds), medians).map { part, time -> [String: Any] in
@@ -146,37 +127,12 @@ private struct Entry {
     let nanoseconds: Double
 }
 
-/// Collects the times of steps, run by run; a step is identified by its position in the run.
-private final class Recorder: StepObserver {
-    private var steps: [Plan.Step] = []
-    private var times: [[UInt64]] = []
-    private var place = 0
-    private var isCounted = false
-    var stepCount: Int { steps.count }
-
-    func beginRun(isCounted: Bool) {
-        place = 0
-        self.isCounted = isCounted
-    }
-
-    func ran(_ step: Plan.Step, nanoseconds: UInt64) {
-        if place == steps.count {
-            steps.append(step)
-            times.append([])
-        }
-        if isCounted { times[place].append(nanoseconds) }
-        place += 1
-    }
-
-    func medians() -> [Entry] {
-        zip(steps, times).map { step, times in
-            Entry(
-                location: step.location,
-                operation: step.operatorName,
-                kernel: step.kernelName,
-                shape: step.shapes.map { "\($0)" }.joined(separator: " "),
-                nanoseconds: times.isEmpty ? 0 : Double(times.sorted()[times.count / 2])
-            )
-        }
+extension Entry {
+    fileprivate init(_ entry: PredictionProfile.Entry) {
+        location = entry.location
+        operation = entry.operation
+        kernel = entry.kernel
+        shape = entry.shapes.map { "\($0)" }.joined(separator: " ")
+        nanoseconds = entry.nanoseconds
     }
 }

@@ -12,8 +12,9 @@ struct Serve: ParsableCommand {
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve --help
 
-            The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout it is built by
-            swift build -c release --package-path Server --scratch-path .build --product coreml-serve
+            The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout,
+            scripts/programs --server coreml-serve
+            builds it there.
             """
     )
 
@@ -26,9 +27,9 @@ struct Serve: ParsableCommand {
         guard let path = Self.path else {
             throw Failure(
                 """
-                There is no \(Self.program) beside coreml or in PATH. Build it with
-                  swift build -c release --package-path Server --scratch-path .build --product \(Self.program)
-                in a checkout, and put .build/release/\(Self.program) beside coreml, in \(Self.folder ?? "/usr/local/bin").
+                There is no \(Self.program) beside coreml or in PATH. Build it in a checkout with
+                  scripts/programs --server \(Self.program)
+                and put .build/release/\(Self.program) beside coreml, in \(Self.folder ?? "/usr/local/bin").
                 """
             )
         }

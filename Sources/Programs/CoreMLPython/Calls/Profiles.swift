@@ -22,40 +22,6 @@ private struct PlanReport: Encodable {
     var scratchBytes = 0
 }
 
-/// Collects the times of steps, run by run; a step is identified by its position in the run.
-private final class StepTimes: StepObserver {
-    private var steps: [Plan.Step] = []
-    private var times: [[UInt64]] = []
-    private var place = 0
-    var isCounted = false
-
-    func beginRun(isCounted: Bool) {
-        place = 0
-        self.isCounted = isCounted
-    }
-
-    func ran(_ step: Plan.Step, nanoseconds: UInt64) {
-        if place == steps.count {
-            steps.append(step)
-            times.append([])
-        }
-        if isCounted { times[place].append(nanoseconds) }
-        place += 1
-    }
-
-    func medians() -> [StepText] {
-        zip(steps, times).map { step, times in
-            StepText(
-                operation: step.operatorName,
-                kernel: step.kernelName,
-                shapes: step.shapes,
-                source: step.location,
-                milliseconds: times.isEmpty ? 0 : Double(times.sorted()[times.count / 2]) / 1e6
-            )
-        }
-    }
-}
-
 extension MLModel {
     /// Checked inputs from slots, or, without slots, inputs that are the same every time.
     fileprivate func exampleInputs(_ slots: UnsafeMutableRawPointer?) throws -> [String: FeatureData] {
@@ -67,15 +33,10 @@ extension MLModel {
         }
     }
 
-    /// The models of a pipeline, or the model itself.
-    private var stages: [(name: String, engine: any ModelEngine)] {
-        (engine as? Pipeline)?.stages.map { ($0.name, $0.engine) } ?? [("", engine)]
-    }
-
     fileprivate func plan(for features: [String: FeatureData]) throws(ModelError) -> PlanReport {
         guard let graph = engine as? GraphEngine else {
             return PlanReport(
-                steps: stages.map {
+                steps: PredictionProfile.stages(of: engine).map {
                     StepText(operation: "\(type(of: $0.engine))", kernel: "", shapes: [], source: $0.name)
                 }
             )
@@ -118,35 +79,17 @@ extension MLModel {
     }
 
     fileprivate func profile(_ features: [String: FeatureData], runs: Int) throws(ModelError) -> PlanReport {
-        if let graph = engine as? GraphEngine {
-            let times = StepTimes()
-            let state = graph.makeState()
-            for turn in 0..<runs + 2 {
-                times.beginRun(isCounted: turn >= 2)
-                _ = try graph.prediction(from: features, state: state, observer: times)
+        PlanReport(
+            steps: try PredictionProfile(of: engine, for: features, runs: runs).entries.map {
+                StepText(
+                    operation: $0.operation,
+                    kernel: $0.kernel,
+                    shapes: $0.shapes,
+                    source: $0.location,
+                    milliseconds: $0.nanoseconds / 1e6
+                )
             }
-            return PlanReport(steps: times.medians())
-        }
-        var times = [[Double]](repeating: [], count: stages.count)
-        for turn in 0..<runs + 2 {
-            var last = ContinuousClock.now
-            func lap(_ place: Int) {
-                let now = ContinuousClock.now
-                if turn >= 2 { times[place].append((now - last) / .milliseconds(1)) }
-                last = now
-            }
-            if let pipeline = engine as? Pipeline {
-                _ = try pipeline.prediction(from: features, after: { lap($0) })
-            } else {
-                _ = try engine.prediction(from: features)
-                lap(0)
-            }
-        }
-        var report = try plan(for: features)
-        for place in report.steps.indices {
-            report.steps[place].milliseconds = times[place].sorted()[times[place].count / 2]
-        }
-        return report
+        )
     }
 }
 
