@@ -18,16 +18,36 @@ enum KeypointTasks {
         }
     }
 
-    /// Where key points come from: a table, or a folder with a folder of tables for each label.
-    private static func source<Source>(
-        _ frame: DataFrame?,
-        _ options: Options,
-        _ use: String,
-        folder: (URL) -> Source,
-        table: (DataFrame) -> Source
-    ) throws -> Source {
-        if let path = try options.text("folder") { return folder(URL(fileURLWithPath: path)) }
-        return table(try frame.required(use))
+    static let handPose = entry(MLHandPoseClassifier.self) { parameters, given in
+        let known: [(String, MLHandPoseClassifier.ImageAugmentationOptions)] = [
+            ("horizontallyFlip", .horizontallyFlip), ("rotate", .rotate), ("scale", .scale),
+            ("translate", .translate),
+        ]
+        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+    }
+
+    static let handAction = entry(MLHandActionClassifier.self) { parameters, given in
+        try setWindow(&parameters, given)
+        let known: [(String, MLHandActionClassifier.VideoAugmentationOptions)] = [
+            ("dropFrames", .dropFrames), ("horizontallyFlip", .horizontallyFlip),
+            ("interpolateFrames", .interpolateFrames), ("rotate", .rotate), ("scale", .scale),
+            ("translate", .translate),
+        ]
+        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+    }
+
+    static let action = entry(MLActionClassifier.self) { parameters, given in
+        try setWindow(&parameters, given)
+        let known: [(String, MLActionClassifier.VideoAugmentationOptions)] = [("horizontalFlip", .horizontalFlip)]
+        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+    }
+
+    private static func setWindow<Task: MLActionTask>(
+        _ parameters: inout MLKeypointParameters<Task>,
+        _ given: Options
+    ) throws {
+        if let size = try given.integer("predictionWindowSize") { parameters.predictionWindowSize = size }
+        if let rate = try given.number("targetFrameRate") { parameters.targetFrameRate = rate }
     }
 
     /// The set of options that a list of names stands for.
@@ -47,32 +67,80 @@ enum KeypointTasks {
         return result
     }
 
-    private static func trained(
-        _ task: String,
+    // MARK: Training
+
+    private static func entry<Task: MLKeypointTask & SendableMetatype>(
+        _: Task.Type,
+        _ set: @escaping @Sendable (inout Task.ModelParameters, Options) throws -> Void
+    ) -> Tasks.Entry where Task.DataSource: SendableMetatype {
+        Tasks.Entry(
+            train: { request, training in
+                let columns = try Columns(request.options)
+                let data: Task.DataSource = try source(request.frame, request.options, columns, request.task)
+                var parameters = Task.ModelParameters()
+                if let given = try request.options.options("parameters") {
+                    if let size = try given.integer("batchSize") { parameters.batchSize = size }
+                    if let count = try given.integer("maximumIterations") { parameters.maximumIterations = count }
+                    try set(&parameters, given)
+                    try given.finish()
+                }
+                parameters.validation = try request.validation(
+                    none: .none,
+                    split: { .split(strategy: $0) },
+                    data: { .dataSource(try source($0, $1, columns, "validation")) }
+                )
+                try request.options.finish()
+                let model = try training.result {
+                    try Task.train(trainingData: data, parameters: parameters, sessionParameters: request.session)
+                }
+                return trained(model, request.task, columns)
+            },
+            resume: { request, training in
+                let columns = try Columns(request.options)
+                return trained(try training.resumed(Task.self, request), request.task, columns)
+            }
+        )
+    }
+
+    /// Where key points come from: a table, or a folder with a folder of tables for each label.
+    private static func source<Source: MLKeypointDataSource>(
+        _ frame: DataFrame?,
+        _ options: Options,
         _ columns: Columns,
-        _ description: String,
-        _ metrics: (training: MLClassifierMetrics, validation: MLClassifierMetrics),
-        _ model: MLModel,
-        evaluate: @escaping (TrainedModel.Input) throws -> MLClassifierMetrics,
-        write: @escaping (URL, MLModelMetadata?) throws -> Void
+        _ use: String
+    ) throws -> Source {
+        if let path = try options.text("folder") { return .labeledDirectories(at: URL(fileURLWithPath: path)) }
+        return .labeledKeypointsDataFrame(
+            try frame.required(use),
+            sessionIdColumn: columns.session,
+            labelColumn: columns.label,
+            featureColumn: columns.keypoints
+        )
+    }
+
+    private static func trained<Task: MLKeypointTask>(
+        _ model: Task,
+        _ task: String,
+        _ columns: Columns
     ) -> TrainedModel {
         var facts = ModelFacts(
             task: task,
             features: [columns.keypoints],
             target: columns.label,
-            description: description
+            description: "\(model)"
         )
-        facts.training = MetricsFacts(metrics.training)
-        facts.validation = MetricsFacts(metrics.validation)
+        facts.training = MetricsFacts(model.trainingMetrics)
+        facts.validation = MetricsFacts(model.validationMetrics)
         return TrainedModel(
             facts: facts,
             evaluate: { input in
-                let metrics = try evaluate(input)
+                let source: Task.DataSource = try source(input.frame, input.options, columns, "evaluation")
+                let metrics = try model.evaluation(on: source)
                 try input.options.finish()
                 return MetricsFacts(metrics)
             },
-            predict: { try predictions($0, model, columns) },
-            write: write
+            predict: { try predictions($0, model.model, columns) },
+            write: { try model.write(to: $0, metadata: $1) }
         )
     }
 
@@ -112,230 +180,5 @@ enum KeypointTasks {
         ])
         if perWindow { result.append(column: Column<Int>(name: "frame", contents: starts)) }
         return result
-    }
-
-    // MARK: Hand poses
-
-    private static func handPoses(
-        _ frame: DataFrame?,
-        _ options: Options,
-        _ columns: Columns,
-        _ use: String
-    ) throws -> MLHandPoseClassifier.DataSource {
-        try source(frame, options, use, folder: { .labeledDirectories(at: $0) }) {
-            .labeledKeypointsDataFrame(
-                $0,
-                sessionIdColumn: columns.session,
-                labelColumn: columns.label,
-                featureColumn: columns.keypoints
-            )
-        }
-    }
-
-    static func handPose(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        let data = try handPoses(request.frame, request.options, columns, request.task)
-        var parameters = MLHandPoseClassifier.ModelParameters()
-        if let given = try request.options.options("parameters") {
-            if let size = try given.integer("batchSize") { parameters.batchSize = size }
-            if let count = try given.integer("maximumIterations") { parameters.maximumIterations = count }
-            let known: [(String, MLHandPoseClassifier.ImageAugmentationOptions)] = [
-                ("horizontallyFlip", .horizontallyFlip), ("rotate", .rotate), ("scale", .scale),
-                ("translate", .translate),
-            ]
-            if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
-            try given.finish()
-        }
-        parameters.validation = try request.validation(
-            none: .none,
-            split: { .split(strategy: $0) },
-            data: { .dataSource(try handPoses($0, $1, columns, "validation")) }
-        )
-        try request.options.finish()
-        return handPose(
-            try training.result {
-                try MLHandPoseClassifier.train(
-                    trainingData: data,
-                    parameters: parameters,
-                    sessionParameters: request.session
-                )
-            },
-            request.task,
-            columns
-        )
-    }
-
-    static func resumeHandPose(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        try request.options.finish()
-        let model = try training.result {
-            try MLHandPoseClassifier.resume(
-                try MLHandPoseClassifier.restoreTrainingSession(sessionParameters: request.session)
-            )
-        }
-        return handPose(model, request.task, columns)
-    }
-
-    private static func handPose(_ model: MLHandPoseClassifier, _ task: String, _ columns: Columns) -> TrainedModel {
-        trained(
-            task,
-            columns,
-            "\(model)",
-            (model.trainingMetrics, model.validationMetrics),
-            model.model,
-            evaluate: { try model.evaluation(on: handPoses($0.frame, $0.options, columns, "evaluation")) },
-            write: { try model.write(to: $0, metadata: $1) }
-        )
-    }
-
-    // MARK: Hand actions
-
-    private static func handActions(
-        _ frame: DataFrame?,
-        _ options: Options,
-        _ columns: Columns,
-        _ use: String
-    ) throws -> MLHandActionClassifier.DataSource {
-        try source(frame, options, use, folder: { .labeledDirectories(at: $0) }) {
-            .labeledKeypointsDataFrame(
-                $0,
-                sessionIdColumn: columns.session,
-                labelColumn: columns.label,
-                featureColumn: columns.keypoints
-            )
-        }
-    }
-
-    static func handAction(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        let data = try handActions(request.frame, request.options, columns, request.task)
-        var parameters = MLHandActionClassifier.ModelParameters()
-        if let given = try request.options.options("parameters") {
-            if let size = try given.integer("batchSize") { parameters.batchSize = size }
-            if let count = try given.integer("maximumIterations") { parameters.maximumIterations = count }
-            if let size = try given.integer("predictionWindowSize") { parameters.predictionWindowSize = size }
-            if let rate = try given.number("targetFrameRate") { parameters.targetFrameRate = rate }
-            let known: [(String, MLHandActionClassifier.VideoAugmentationOptions)] = [
-                ("dropFrames", .dropFrames), ("horizontallyFlip", .horizontallyFlip),
-                ("interpolateFrames", .interpolateFrames), ("rotate", .rotate), ("scale", .scale),
-                ("translate", .translate),
-            ]
-            if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
-            try given.finish()
-        }
-        parameters.validation = try request.validation(
-            none: .none,
-            split: { .split(strategy: $0) },
-            data: { .dataSource(try handActions($0, $1, columns, "validation")) }
-        )
-        try request.options.finish()
-        return handAction(
-            try training.result {
-                try MLHandActionClassifier.train(
-                    trainingData: data,
-                    parameters: parameters,
-                    sessionParameters: request.session
-                )
-            },
-            request.task,
-            columns
-        )
-    }
-
-    static func resumeHandAction(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        try request.options.finish()
-        let model = try training.result {
-            try MLHandActionClassifier.resume(
-                try MLHandActionClassifier.restoreTrainingSession(sessionParameters: request.session)
-            )
-        }
-        return handAction(model, request.task, columns)
-    }
-
-    private static func handAction(_ model: MLHandActionClassifier, _ task: String, _ columns: Columns) -> TrainedModel
-    {
-        trained(
-            task,
-            columns,
-            "\(model)",
-            (model.trainingMetrics, model.validationMetrics),
-            model.model,
-            evaluate: { try model.evaluation(on: handActions($0.frame, $0.options, columns, "evaluation")) },
-            write: { try model.write(to: $0, metadata: $1) }
-        )
-    }
-
-    // MARK: Actions
-
-    private static func actions(
-        _ frame: DataFrame?,
-        _ options: Options,
-        _ columns: Columns,
-        _ use: String
-    ) throws -> MLActionClassifier.DataSource {
-        try source(frame, options, use, folder: { .labeledDirectories(at: $0) }) {
-            .labeledKeypointsDataFrame(
-                $0,
-                sessionIdColumn: columns.session,
-                labelColumn: columns.label,
-                featureColumn: columns.keypoints
-            )
-        }
-    }
-
-    static func action(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        let data = try actions(request.frame, request.options, columns, request.task)
-        var parameters = MLActionClassifier.ModelParameters()
-        if let given = try request.options.options("parameters") {
-            if let size = try given.integer("batchSize") { parameters.batchSize = size }
-            if let count = try given.integer("maximumIterations") { parameters.maximumIterations = count }
-            if let size = try given.integer("predictionWindowSize") { parameters.predictionWindowSize = size }
-            if let rate = try given.number("targetFrameRate") { parameters.targetFrameRate = rate }
-            let known: [(String, MLActionClassifier.VideoAugmentationOptions)] = [("horizontalFlip", .horizontalFlip)]
-            if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
-            try given.finish()
-        }
-        parameters.validation = try request.validation(
-            none: .none,
-            split: { .split(strategy: $0) },
-            data: { .dataSource(try actions($0, $1, columns, "validation")) }
-        )
-        try request.options.finish()
-        return action(
-            try training.result {
-                try MLActionClassifier.train(
-                    trainingData: data,
-                    parameters: parameters,
-                    sessionParameters: request.session
-                )
-            },
-            request.task,
-            columns
-        )
-    }
-
-    static func resumeAction(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let columns = try Columns(request.options)
-        try request.options.finish()
-        let model = try training.result {
-            try MLActionClassifier.resume(
-                try MLActionClassifier.restoreTrainingSession(sessionParameters: request.session)
-            )
-        }
-        return action(model, request.task, columns)
-    }
-
-    private static func action(_ model: MLActionClassifier, _ task: String, _ columns: Columns) -> TrainedModel {
-        trained(
-            task,
-            columns,
-            "\(model)",
-            (model.trainingMetrics, model.validationMetrics),
-            model.model,
-            evaluate: { try model.evaluation(on: actions($0.frame, $0.options, columns, "evaluation")) },
-            write: { try model.write(to: $0, metadata: $1) }
-        )
     }
 }

@@ -41,13 +41,7 @@ enum SeriesTasks {
     }
 
     static func resumeActivity(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        try request.options.finish()
-        let model = try training.result {
-            try MLActivityClassifier.resume(
-                try MLActivityClassifier.restoreTrainingSession(sessionParameters: request.session)
-            )
-        }
-        return trained(model, request.task)
+        trained(try training.resumed(MLActivityClassifier.self, request), request.task)
     }
 
     private static func activities(
@@ -118,13 +112,7 @@ enum SeriesTasks {
     static func resumeSound(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
         let options = request.options
         let columns = (file: try options.text("file") ?? "file", label: try options.text("label") ?? "label")
-        try options.finish()
-        let model = try training.result {
-            try MLSoundClassifier.resume(
-                try MLSoundClassifier.restoreTrainingSession(sessionParameters: request.session)
-            )
-        }
-        return trained(model, request.task, columns)
+        return trained(try training.resumed(MLSoundClassifier.self, request), request.task, columns)
     }
 
     private static func trained(

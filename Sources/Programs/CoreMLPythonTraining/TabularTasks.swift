@@ -13,7 +13,7 @@ enum TabularTasks {
         _: Task.Type,
         _ request: TrainingRequest,
         _ training: Training
-    ) throws -> TrainedModel {
+    ) throws -> TrainedModel where Task.Metrics: FactualMetrics {
         let frame = try request.table()
         let (target, features) = try columns(request)
         let parameters: Task.ModelParameters = try parameters(request)
@@ -35,7 +35,7 @@ enum TabularTasks {
         whole _: Task.Type,
         _ request: TrainingRequest,
         _ training: Training
-    ) throws -> TrainedModel {
+    ) throws -> TrainedModel where Task.Metrics: FactualMetrics {
         guard request.session.sessionDirectory == nil else {
             throw TrainingError("\(request.task) is trained in one go, without checkpoints; leave out session")
         }
@@ -56,20 +56,21 @@ enum TabularTasks {
         _: Task.Type,
         _ request: TrainingRequest,
         _ training: Training
-    ) throws -> TrainedModel {
-        try request.options.finish()
-        let model = try training.result {
-            try Task.resume(try Task.restoreTrainingSession(sessionParameters: request.session))
-        }
-        return trained(model, request.task)
+    ) throws -> TrainedModel where Task.Metrics: FactualMetrics {
+        trained(try training.resumed(Task.self, request), request.task)
     }
 
-    static func classifier(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
+    /// A task that chooses its algorithm.
+    static func choose<Model: ChosenTask>(
+        _: Model.Type,
+        _ request: TrainingRequest,
+        _ training: Training
+    ) throws -> TrainedModel where Model.Metrics: FactualMetrics {
         let frame = try request.table()
         let (target, features) = try columns(request)
         try request.options.finish()
         let model = try training.result {
-            try MLClassifier.train(
+            try Model.train(
                 trainingData: frame,
                 targetColumn: target,
                 featureColumns: features,
@@ -77,41 +78,8 @@ enum TabularTasks {
             )
         }
         var facts = ModelFacts(task: request.task, description: "\(model)")
-        facts.training = MetricsFacts(model.trainingMetrics)
-        facts.validation = MetricsFacts(model.validationMetrics)
         facts.algorithm = model.algorithm.rawValue
-        complete(&facts, model.trained, model.targetColumn, model.featureColumns)
-        return TrainedModel(
-            facts: facts,
-            evaluate: { try MetricsFacts(evaluation($0, model.evaluation(on:))) },
-            predict: { try predictions($0, model.trained, model.predictions(from:)) },
-            write: { try model.write(to: $0, metadata: $1) }
-        )
-    }
-
-    static func regressor(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
-        let frame = try request.table()
-        let (target, features) = try columns(request)
-        try request.options.finish()
-        let model = try training.result {
-            try MLRegressor.train(
-                trainingData: frame,
-                targetColumn: target,
-                featureColumns: features,
-                sessionParameters: request.session
-            )
-        }
-        var facts = ModelFacts(task: request.task, description: "\(model)")
-        facts.training = MetricsFacts(model.trainingMetrics)
-        facts.validation = MetricsFacts(model.validationMetrics)
-        facts.algorithm = model.algorithm.rawValue
-        complete(&facts, model.trained, model.targetColumn, model.featureColumns)
-        return TrainedModel(
-            facts: facts,
-            evaluate: { try MetricsFacts(evaluation($0, model.evaluation(on:))) },
-            predict: { try predictions($0, model.trained, model.predictions(from:)) },
-            write: { try model.write(to: $0, metadata: $1) }
-        )
+        return trained(model, facts)
     }
 
     /// A model that a task on tables wrote to a file.
@@ -167,29 +135,30 @@ enum TabularTasks {
         return Parameters(settings, validation)
     }
 
-    private static func trained<Task: TabularTask>(_ model: Task, _ task: String) -> TrainedModel {
+    private static func trained<Task: TabularTask>(
+        _ model: Task,
+        _ task: String
+    ) -> TrainedModel where Task.Metrics: FactualMetrics {
         var facts = ModelFacts(task: task, description: "\(model)")
         let settings = model.modelParameters.settings
         facts.parameters = Hyperparameter.all.reduce(into: [:]) { values, hyperparameter in
             values[hyperparameter.name] = settings[hyperparameter].map(ParameterValue.init)
         }
+        return trained(model, facts)
+    }
+
+    private static func trained<Model: TabularModel>(
+        _ model: Model,
+        _ started: ModelFacts
+    ) -> TrainedModel where Model.Metrics: FactualMetrics {
+        var facts = started
+        facts.training = model.trainingMetrics.facts
+        facts.validation = model.validationMetrics.facts
         complete(&facts, model.trained, model.targetColumn, model.featureColumns)
-        let evaluate: (DataFrame) -> MetricsFacts
-        if let model = model as? any TabularClassifier {
-            facts.training = MetricsFacts(model.trainingMetrics)
-            facts.validation = MetricsFacts(model.validationMetrics)
-            evaluate = { MetricsFacts(model.evaluation(on: $0)) }
-        } else if let model = model as? any TabularRegressor {
-            facts.training = MetricsFacts(model.trainingMetrics)
-            facts.validation = MetricsFacts(model.validationMetrics)
-            evaluate = { MetricsFacts(model.evaluation(on: $0)) }
-        } else {
-            preconditionFailure("a tabular task is a classifier or a regressor")
-        }
         return TrainedModel(
             facts: facts,
-            evaluate: { try evaluation($0, evaluate) },
-            predict: { try predictions($0, model.trained, model.predictions(from:)) },
+            evaluate: { try evaluation($0) { (frame: DataFrame) in model.evaluation(on: frame).facts } },
+            predict: { try predictions($0, model.trained, model.trained.predicted(from:)) },
             write: { try model.write(to: $0, metadata: $1) }
         )
     }
@@ -235,4 +204,17 @@ enum TabularTasks {
         let (classes, values) = try trained.probabilities(from: frame)
         return DataFrame(labels: (0..<classes.count).map(classes.text), probabilities: values)
     }
+}
+
+/// Metrics whose facts are known.
+protocol FactualMetrics {
+    var facts: MetricsFacts { get }
+}
+
+extension MLClassifierMetrics: FactualMetrics {
+    var facts: MetricsFacts { MetricsFacts(self) }
+}
+
+extension MLRegressorMetrics: FactualMetrics {
+    var facts: MetricsFacts { MetricsFacts(self) }
 }

@@ -12,7 +12,7 @@ enum Tasks {
         let resume: Trainer?
     }
 
-    private static func tabular<Task: TabularJobTask>(_: Task.Type) -> Entry {
+    private static func tabular<Task: TabularJobTask>(_: Task.Type) -> Entry where Task.Metrics: FactualMetrics {
         Entry(
             train: { try TabularTasks.train(Task.self, $0, $1) },
             resume: { try TabularTasks.resume(Task.self, $0, $1) }
@@ -32,8 +32,8 @@ enum Tasks {
             train: { try TabularTasks.train(whole: MLSupportVectorClassifier.self, $0, $1) },
             resume: nil
         ),
-        "Classifier": Entry(train: { try TabularTasks.classifier($0, $1) }, resume: nil),
-        "Regressor": Entry(train: { try TabularTasks.regressor($0, $1) }, resume: nil),
+        "Classifier": Entry(train: { try TabularTasks.choose(MLClassifier.self, $0, $1) }, resume: nil),
+        "Regressor": Entry(train: { try TabularTasks.choose(MLRegressor.self, $0, $1) }, resume: nil),
         "TextClassifier": Entry(train: { try TextTasks.classifier($0, $1) }, resume: nil),
         "WordTagger": Entry(train: { try TextTasks.tagger($0, $1) }, resume: nil),
         "WordEmbedding": Entry(train: { try TextTasks.embedding($0, $1) }, resume: nil),
@@ -47,18 +47,9 @@ enum Tasks {
             train: { try SeriesTasks.sound($0, $1) },
             resume: { try SeriesTasks.resumeSound($0, $1) }
         ),
-        "HandPoseClassifier": Entry(
-            train: { try KeypointTasks.handPose($0, $1) },
-            resume: { try KeypointTasks.resumeHandPose($0, $1) }
-        ),
-        "HandActionClassifier": Entry(
-            train: { try KeypointTasks.handAction($0, $1) },
-            resume: { try KeypointTasks.resumeHandAction($0, $1) }
-        ),
-        "ActionClassifier": Entry(
-            train: { try KeypointTasks.action($0, $1) },
-            resume: { try KeypointTasks.resumeAction($0, $1) }
-        ),
+        "HandPoseClassifier": KeypointTasks.handPose,
+        "HandActionClassifier": KeypointTasks.handAction,
+        "ActionClassifier": KeypointTasks.action,
     ]
 
     /// Starts a task.

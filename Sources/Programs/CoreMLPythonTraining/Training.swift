@@ -126,3 +126,14 @@ final class Training: @unchecked Sendable {
         return Progress(reports: Array(reports.dropFirst(first)), count: reports.count, fraction: fraction)
     }
 }
+
+extension Training {
+    /// The model of a session that was begun earlier, trained to its end.
+    /// - Throws: `TrainingError` for options that no session takes, and the errors of training.
+    func resumed<Product: MLSessionTask>(_: Product.Type, _ request: TrainingRequest) throws -> Product {
+        try request.options.finish()
+        return try result {
+            try Product.resume(try Product.restoreTrainingSession(sessionParameters: request.session))
+        }
+    }
+}

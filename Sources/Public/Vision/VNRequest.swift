@@ -5,11 +5,8 @@ public typealias VNConfidence = Float
 /// Called when a request is done, with an error when it failed.
 public typealias VNRequestCompletionHandler = (VNRequest, (any Error)?) -> Void
 
-/// What gives requests their `results`, so that subclasses of `VNRequest` can have `results` of types of their own; of no
-/// other use.
-public protocol _VNRequestResults: AnyObject {}
-
-extension _VNRequestResults where Self: VNRequest {
+// A member of the class itself would keep subclasses from having `results` of types of their own.
+extension NSObjectProtocol where Self: VNRequest {
     /// The observations of the last run; `nil` before the request was performed, and when the run failed or was cancelled.
     public var results: [VNObservation]? { found }
 }
@@ -18,7 +15,7 @@ extension _VNRequestResults where Self: VNRequest {
 ///
 /// `VNCoreMLRequest`, `VNDetectHumanHandPoseRequest` and `VNDetectHumanBodyPoseRequest` can be performed here; other subclasses
 /// fail with `VNError.unsupportedRequest`.
-open class VNRequest: NSObject, _VNRequestResults {
+open class VNRequest: NSObject {
     /// What the last run found.
     var found: [VNObservation]?
     /// Called when the request is done; `nil` by default.

@@ -91,27 +91,34 @@ package struct Fingerprint: Sendable {
     // MARK: Bytes
 
     /// Adds bytes and their number.
-    package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+    package mutating func add(_ bytes: [UInt8]) { add(bytes.span.bytes) }
 
     /// Adds bytes and their number, eight bytes at a time.
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        let whole = bytes.count / 8
-        func word(_ index: Int) -> UInt64 {
-            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
-        }
+    package mutating func add(_ bytes: RawSpan) {
+        let (count, whole) = (bytes.byteCount, bytes.byteCount / 8)
+        // The loads are of integers, of which every pattern of bits is one, and checked against the bounds.
         if method == .fnv1a {
             var hash = state
             for index in 0..<whole {
-                hash = (hash ^ word(index)) &* Self.prime
+                let word = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+                hash = (hash ^ word) &* Self.prime
                 hash ^= hash >> 29
             }
-            for byte in bytes[(whole * 8)...] { hash = (hash ^ UInt64(byte)) &* Self.prime }
+            for place in whole * 8..<count {
+                hash = (hash ^ UInt64(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))) &* Self.prime
+            }
             state = hash
-            return add(bytes.count)
+            return add(count)
         }
-        add(bytes.count)
-        mix(whole, word)
-        add(bytes[(whole * 8)...].reduce(0) { $0 << 8 | UInt64($1) } as UInt64)
+        add(count)
+        mix(whole) {
+            UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
+        }
+        var rest: UInt64 = 0
+        for place in whole * 8..<count {
+            rest = rest << 8 | UInt64(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))
+        }
+        add(rest)
     }
 
     /// Adds bytes one by one, without their number: for the checksum of a file by `fnv1a`.

@@ -75,13 +75,13 @@ final class BinnedTable: @unchecked Sendable {
                 let first = column / groupWidth * groupWidth
                 let stride = Swift.min(groupWidth, width - first)
                 let place = bytes + first * rows + (column - first)
-                table.columns[column].withUnsafeBufferPointer { values in
-                    ladders[column].withUnsafeBufferPointer { ladder in
-                        for row in range { place[row &* stride] = Self.bin(values[row], ladder) }
-                        guard let own else { return }
-                        for row in range { own[column * rows &+ row] = place[row &* stride] }
-                    }
-                }
+                let (numbers, keys) = (table.columns[column], ladders[column])
+                let values = numbers.span
+                let ladder = keys.span
+                // Every column has as many rows as the table.
+                for row in range { place[row &* stride] = Self.bin(values[unchecked: row], ladder) }
+                guard let own else { continue }
+                for row in range { own[column * rows &+ row] = place[row &* stride] }
             }
         }
     }
@@ -110,12 +110,12 @@ final class BinnedTable: @unchecked Sendable {
     /// The number of cuts that are at most `value`, among 256 keys padded with the greatest number.
     ///
     /// Branch-free, because the branches would be unpredictable: a negative difference is a mask of ones.
-    private static func bin(_ value: Float, _ cuts: UnsafeBufferPointer<Int32>) -> UInt8 {
+    private static func bin(_ value: Float, _ cuts: Span<Int32>) -> UInt8 {
         let limit = Int(key(value)) &+ 1
         var low = 0
         var step = binCount / 2
         while step > 0 {
-            low &+= ((Int(cuts[low &+ step &- 1]) &- limit) >> 63) & step
+            low &+= ((Int(cuts[unchecked: low &+ step &- 1]) &- limit) >> 63) & step
             step >>= 1
         }
         return value.isNaN ? UInt8(missing) : UInt8(truncatingIfNeeded: low)

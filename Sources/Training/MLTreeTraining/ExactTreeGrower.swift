@@ -18,19 +18,20 @@ struct ExactTreeGrower: Sendable {
             // Each column has an entry of its own.
             nonisolated(unsafe) let order = buffer
             Workers.parallelFor(table.columnCount) { feature, _ in
-                table.columns[feature].withUnsafeBufferPointer { column in
-                    var rows: [Int32] = []
-                    rows.reserveCapacity(column.count)
-                    for row in column.indices where !column[row].isNaN { rows.append(Int32(row)) }
-                    rows.sort { (column[Int($0)], $0) < (column[Int($1)], $1) }
-                    order[feature] = rows
-                }
+                let column = table.columns[feature]
+                let values = column.span
+                var rows: [Int32] = []
+                rows.reserveCapacity(values.count)
+                for row in values.indices where !values[row].isNaN { rows.append(Int32(row)) }
+                // The rows are those of the column.
+                rows.sort { (values[unchecked: Int($0)], $0) < (values[unchecked: Int($1)], $1) }
+                order[feature] = rows
             }
         }
         self.order = order
     }
 
-    func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
+    func grow(_ gradients: Span<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         let rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         var tree = RegressionTree()
         var sums = [GradientSum()]
@@ -82,14 +83,12 @@ struct ExactTreeGrower: Sendable {
     private func search(
         _ places: [Int32],
         _ sums: [GradientSum],
-        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ gradients: Span<SIMD2<Float>>,
         _ features: [Int32],
         _ rule: SplitRule
     ) -> [SplitCandidate] {
         let width = sums.count
         var found = [SplitCandidate](repeating: SplitCandidate(), count: features.count * width)
-        // Only read.
-        nonisolated(unsafe) let gradients = gradients
         found.withUnsafeMutableBufferPointer { buffer in
             // Each feature has entries of its own.
             nonisolated(unsafe) let found = buffer
@@ -124,7 +123,7 @@ struct ExactTreeGrower: Sendable {
         ascending: Bool,
         _ places: [Int32],
         _ sums: [GradientSum],
-        _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
+        _ gradients: Span<SIMD2<Float>>,
         _ rule: SplitRule,
         _ results: UnsafeMutableBufferPointer<SplitCandidate>
     ) {
@@ -148,34 +147,30 @@ struct ExactTreeGrower: Sendable {
             )
         }
 
-        table.columns[Int(feature)].withUnsafeBufferPointer { column in
-            places.withUnsafeBufferPointer { places in
-                rows.withUnsafeBufferPointer { rows in
-                    sides.withUnsafeMutableBufferPointer { sides in
-                        for index in 0..<count {
-                            let row = Int(rows[ascending ? index : count - 1 - index])
-                            let place = Int(places[row])
-                            guard place >= 0 else { continue }
-                            let value = column[row]
-                            if sides[place].isEmpty {
-                                sides[place].isEmpty = false
-                            } else if value != sides[place].last, sides[place].sum.y >= rule.minChildWeight {
-                                let rest = sums[place] - sides[place].sum
-                                if rest.y >= rule.minChildWeight {
-                                    let last = sides[place].last
-                                    let middle = (value + last) * 0.5
-                                    let threshold =
-                                        middle == (ascending ? last : value)
-                                        ? (ascending ? value : last) : middle
-                                    consider(place, threshold, sides[place].sum, rest)
-                                }
-                            }
-                            sides[place].sum += GradientSum(gradients[row])
-                            sides[place].last = value
-                        }
-                    }
+        let column = table.columns[Int(feature)]
+        let values = column.span
+        let nodes = places.span
+        let ordered = rows.span
+        var open = sides.mutableSpan
+        for index in 0..<count {
+            // The rows are those of the table, and the places those of the level.
+            let row = Int(ordered[unchecked: ascending ? index : count - 1 - index])
+            let place = Int(nodes[unchecked: row])
+            guard place >= 0 else { continue }
+            let value = values[unchecked: row]
+            if open[unchecked: place].isEmpty {
+                open[unchecked: place].isEmpty = false
+            } else if value != open[unchecked: place].last, open[unchecked: place].sum.y >= rule.minChildWeight {
+                let rest = sums[place] - open[unchecked: place].sum
+                if rest.y >= rule.minChildWeight {
+                    let last = open[unchecked: place].last
+                    let middle = (value + last) * 0.5
+                    let threshold = middle == (ascending ? last : value) ? (ascending ? value : last) : middle
+                    consider(place, threshold, open[unchecked: place].sum, rest)
                 }
             }
+            open[unchecked: place].sum += GradientSum(gradients[unchecked: row])
+            open[unchecked: place].last = value
         }
         // All values on one side, missing values on the other.
         for place in sides.indices where !sides[place].isEmpty {

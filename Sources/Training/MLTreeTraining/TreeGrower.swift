@@ -13,11 +13,13 @@ enum TreeGrower: Sendable {
     ///   - rows: The sample, ascending.
     ///   - features: The columns that may be split on, ascending.
     /// - Returns: The tree, and the leaf of each example.
-    func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
+    func grow(_ gradients: Span<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         switch self {
         case .exact(let grower): grower.grow(gradients, rows: rows, features: features)
-        case .refined(let grower): grower.grow(gradients, rows: rows, features: features)
-        case .histogram(let grower): grower.grow(gradients, rows: rows, features: features)
+        case .refined(let grower):
+            gradients.withUnsafeBufferPointer { grower.grow($0, rows: rows, features: features) }
+        case .histogram(let grower):
+            gradients.withUnsafeBufferPointer { grower.grow($0, rows: rows, features: features) }
         }
     }
 }

@@ -37,48 +37,47 @@ package enum TreeObjective: Hashable, Sendable {
     ) {
         let (rows, outputs) = (targets.count, outputCount)
         let blocks = (rows + 8191) / 8192
-        sums.withUnsafeBufferPointer { sums in
-            targets.withUnsafeBufferPointer { targets in
-                derivatives.withUnsafeMutableBufferPointer { results in
-                    // Each block writes its own rows.
-                    nonisolated(unsafe) let results = results
-                    Workers.parallelFor(blocks) { block, _ in
-                        for row in block * 8192..<Swift.min(rows, (block + 1) * 8192) {
-                            let weight = weights?[row] ?? 1
-                            switch self {
-                            case .squaredError:
-                                results[row] = SIMD2(sums[row] - targets[row], 1) * weight
-                            case .logistic:
-                                let p = 1 / (1 + exp(-sums[row]))
-                                results[row] =
-                                    SIMD2(p - targets[row], Swift.max(p * (1 - p), Self.leastCurvature)) * weight
-                            case .softmax:
-                                softmax(sums, row, Int(targets[row]), weight) { output, pair in
-                                    results[output * rows + row] = pair
-                                }
-                            }
+        precondition(derivatives.count == rows * outputs && sums.count == rows * outputs)
+        derivatives.withUnsafeMutableBufferPointer { results in
+            // Each block writes its own rows.
+            nonisolated(unsafe) let results = results
+            Workers.parallelFor(blocks) { block, _ in
+                let sums = sums.span
+                let targets = targets.span
+                for row in block * 8192..<Swift.min(rows, (block + 1) * 8192) {
+                    let weight = weights?[row] ?? 1
+                    switch self {
+                    case .squaredError:
+                        results[row] = SIMD2(sums[unchecked: row] - targets[unchecked: row], 1) * weight
+                    case .logistic:
+                        let p = 1 / (1 + exp(-sums[unchecked: row]))
+                        results[row] =
+                            SIMD2(p - targets[unchecked: row], Swift.max(p * (1 - p), Self.leastCurvature)) * weight
+                    case .softmax:
+                        softmax(sums, row, Int(targets[unchecked: row]), weight) { output, pair in
+                            results[output * rows + row] = pair
                         }
                     }
                 }
             }
         }
-        precondition(derivatives.count == rows * outputs)
     }
 
     private func softmax(
-        _ sums: UnsafeBufferPointer<Float>,
+        _ sums: Span<Float>,
         _ row: Int,
         _ target: Int,
         _ weight: Float,
         _ store: (Int, SIMD2<Float>) -> Void
     ) {
         let outputs = outputCount
-        let scores = sums[row * outputs..<(row + 1) * outputs]
-        let highest = scores.max() ?? 0
+        let scores = sums.extracting(row * outputs..<(row + 1) * outputs)
+        var highest = scores[0]
+        for output in scores.indices where scores[unchecked: output] > highest { highest = scores[unchecked: output] }
         var total = 0.0
-        for score in scores { total += Double(exp(score - highest)) }
-        for (output, score) in scores.enumerated() {
-            let p = exp(score - highest) / Float(total)
+        for output in scores.indices { total += Double(exp(scores[unchecked: output] - highest)) }
+        for output in scores.indices {
+            let p = exp(scores[unchecked: output] - highest) / Float(total)
             let gradient = output == target ? p - 1 : p
             store(output, SIMD2(gradient, Swift.max(2 * p * (1 - p), Self.leastCurvature)) * weight)
         }

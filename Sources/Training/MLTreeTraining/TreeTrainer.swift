@@ -147,13 +147,11 @@ package struct TreeTrainer: Sendable {
         var draw = SampleGenerator(seed: settings.randomSeed, stream: UInt64(trees.count))
         let rows = draw.choose(Self.sampleSize(settings.rowSubsample, count), of: count)
         let features = draw.choose(Self.sampleSize(settings.columnSubsample, table.columnCount), of: table.columnCount)
-        var grown = derivatives.withUnsafeBufferPointer { buffer in
-            grower.grow(
-                UnsafeBufferPointer(rebasing: buffer[output * count..<(output + 1) * count]),
-                rows: rows,
-                features: features
-            )
-        }
+        var grown = grower.grow(
+            derivatives.span.extracting(output * count..<(output + 1) * count),
+            rows: rows,
+            features: features
+        )
         let leaves = grown.tree.nodes.map(\.value)
         let stride = objective.outputCount
         let isPruned = settings.minLossReduction > 0

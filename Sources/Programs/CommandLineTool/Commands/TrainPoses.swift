@@ -1,7 +1,5 @@
 import ArgumentParser
 import CreateML
-import Foundation
-import TabularData
 
 struct TrainHandPose: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -53,46 +51,20 @@ struct TrainHandPose: ParsableCommand {
         guard iterations > 0 else { throw ValidationError("--iterations takes a number from 1") }
     }
 
-    private func extracted(_ path: String) throws -> PoseData.Extracted {
-        let source: MLHandPoseClassifier.DataSource =
-            switch try PoseData(path, columns, readsVideos: false) {
-            case .directories(let url): .labeledDirectories(at: url)
-            case .files(let url): .labeledFiles(at: url)
-            case .table(let frame): .labeledImageDataFrame(frame, imageColumn: "file", labelColumn: "label")
-            case .keypoints(let frame): .labeledKeypointsDataFrame(frame, labelColumn: columns.label)
-            }
-        return try PoseData.extracted("hand") { (try source.extractKeypoints(), try source.gatherAnnotatedFileNames()) }
-    }
-
     func run() throws {
-        let flow = TrainingFlow(training)
-        flow.announce("looking at \(data)")
-        let found = try extracted(data)
         let parameters = MLHandPoseClassifier.ModelParameters(
-            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
-                .dataSource(.labeledKeypointsDataFrame(try extracted($0).frame))
-            },
             maximumIterations: iterations,
             augmentationOptions: augmentations.reduce(into: []) { $0.formUnion($1.option) }
         )
-        let (model, curves) = try flow.train(iterations: iterations) { session in
-            try MLHandPoseClassifier.train(
-                trainingData: .labeledKeypointsDataFrame(found.frame),
-                parameters: parameters,
-                sessionParameters: session
-            )
-        }
-        try flow.finish(
-            TrainingFlow.outcome(
-                of: "hand pose classifier",
-                (model.trainingMetrics, model.validationMetrics),
-                curves: curves,
-                facts: [("data", data)] + found.facts,
-                json: ["files": found.files, "leftOut": found.leftOut],
-                write: { try model.write(toFile: $0) }
-            ),
-            name: TableFile.name(data)
-        )
+        try PoseTraining<MLHandPoseClassifier>(
+            kind: "hand pose classifier",
+            part: "hand",
+            columns: columns,
+            held: held,
+            training: training,
+            table: { .labeledImageDataFrame($0, imageColumn: "file", labelColumn: "label") },
+            extract: { try $0.extractKeypoints() }
+        ).run(on: data, parameters)
     }
 }
 
@@ -113,6 +85,15 @@ struct ActionOptions: ParsableArguments {
     }
 
     var facts: [(name: String, value: String)] { [("windows", "\(window) frames, \(frameRate) a second")] }
+
+    /// The parameters of a task with these options.
+    func parameters<Task: MLActionTask>(_: Task.Type) -> MLKeypointParameters<Task> {
+        MLKeypointParameters(
+            maximumIterations: iterations,
+            predictionWindowSize: window,
+            targetFrameRate: frameRate
+        )
+    }
 }
 
 struct TrainHandAction: ParsableCommand {
@@ -138,51 +119,15 @@ struct TrainHandAction: ParsableCommand {
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
 
-    private func extracted(_ path: String) throws -> PoseData.Extracted {
-        let source: MLHandActionClassifier.DataSource =
-            switch try PoseData(path, columns, readsVideos: true) {
-            case .directories(let url): .labeledDirectories(at: url)
-            case .files(let url): .labeledFiles(at: url)
-            case .table(let frame): .labeledVideoDataFrame(frame, videoColumn: "file", labelColumn: "label")
-            case .keypoints(let frame): .labeledKeypointsDataFrame(frame, labelColumn: columns.label)
-            }
-        return try PoseData.extracted("hand") {
-            (
-                try source.extractKeypoints(targetFrameRate: actions.frameRate), try source.gatherAnnotatedFileNames()
-            )
-        }
-    }
-
     func run() throws {
-        let flow = TrainingFlow(training)
-        flow.announce("looking at \(data)")
-        let found = try extracted(data)
-        let parameters = MLHandActionClassifier.ModelParameters(
-            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
-                .dataSource(.labeledKeypointsDataFrame(try extracted($0).frame))
-            },
-            maximumIterations: actions.iterations,
-            predictionWindowSize: actions.window,
-            targetFrameRate: actions.frameRate
-        )
-        let (model, curves) = try flow.train(iterations: actions.iterations) { session in
-            try MLHandActionClassifier.train(
-                trainingData: .labeledKeypointsDataFrame(found.frame),
-                parameters: parameters,
-                sessionParameters: session
-            )
-        }
-        try flow.finish(
-            TrainingFlow.outcome(
-                of: "hand action classifier",
-                (model.trainingMetrics, model.validationMetrics),
-                curves: curves,
-                facts: [("data", data)] + found.facts + actions.facts,
-                json: ["files": found.files, "leftOut": found.leftOut],
-                write: { try model.write(toFile: $0) }
-            ),
-            name: TableFile.name(data)
-        )
+        try PoseTraining<MLHandActionClassifier>(
+            kind: "hand action classifier",
+            part: "hand",
+            columns: columns,
+            held: held,
+            training: training,
+            actions: actions
+        ).run(on: data, actions.parameters(MLHandActionClassifier.self))
     }
 }
 
@@ -215,51 +160,16 @@ struct TrainAction: ParsableCommand {
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions
 
-    private func extracted(_ path: String) throws -> PoseData.Extracted {
-        let source: MLActionClassifier.DataSource =
-            switch try PoseData(path, columns, readsVideos: true) {
-            case .directories(let url): .labeledDirectories(at: url)
-            case .files(let url): .labeledFiles(at: url)
-            case .table(let frame): .labeledVideoDataFrame(frame, videoColumn: "file", labelColumn: "label")
-            case .keypoints(let frame): .labeledKeypointsDataFrame(frame, labelColumn: columns.label)
-            }
-        return try PoseData.extracted("body") {
-            (
-                try source.extractKeypoints(targetFrameRate: actions.frameRate), try source.gatherAnnotatedFileNames()
-            )
-        }
-    }
-
     func run() throws {
-        let flow = TrainingFlow(training)
-        flow.announce("looking at \(data)")
-        let found = try extracted(data)
-        let parameters = MLActionClassifier.ModelParameters(
-            validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
-                .dataSource(.labeledKeypointsDataFrame(try extracted($0).frame))
-            },
-            maximumIterations: actions.iterations,
-            predictionWindowSize: actions.window,
-            augmentationOptions: noFlip ? [] : [.horizontalFlip],
-            targetFrameRate: actions.frameRate
-        )
-        let (model, curves) = try flow.train(iterations: actions.iterations) { session in
-            try MLActionClassifier.train(
-                trainingData: .labeledKeypointsDataFrame(found.frame),
-                parameters: parameters,
-                sessionParameters: session
-            )
-        }
-        try flow.finish(
-            TrainingFlow.outcome(
-                of: "action classifier",
-                (model.trainingMetrics, model.validationMetrics),
-                curves: curves,
-                facts: [("data", data)] + found.facts + actions.facts,
-                json: ["files": found.files, "leftOut": found.leftOut],
-                write: { try model.write(toFile: $0) }
-            ),
-            name: TableFile.name(data)
-        )
+        var parameters = actions.parameters(MLActionClassifier.self)
+        if noFlip { parameters.augmentationOptions = [] }
+        try PoseTraining<MLActionClassifier>(
+            kind: "action classifier",
+            part: "body",
+            columns: columns,
+            held: held,
+            training: training,
+            actions: actions
+        ).run(on: data, parameters)
     }
 }

@@ -104,21 +104,7 @@ struct TrainTabular: ParsableCommand {
 
     private func classify(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
-        case .automatic:
-            let model = try flow.train { session in
-                try MLClassifier.train(
-                    trainingData: frame,
-                    targetColumn: target,
-                    featureColumns: chosen,
-                    sessionParameters: session
-                )
-            }.product
-            var report = TrainingReport(title: "", choice: model.choice)
-            report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            try add(model.trained, to: &report)
-            return outcome(model.algorithm.rawValue + " classifier", model.featureColumns, report) {
-                try model.write(toFile: $0, metadata: nil)
-            }
+        case .automatic: return try choose(MLClassifier.self, frame, flow)
         case .named(.logistic): return try train(MLLogisticRegressionClassifier.self, frame, flow)
         case .named(.supportVector):
             return try outcome(
@@ -128,7 +114,8 @@ struct TrainTabular: ParsableCommand {
                     featureColumns: chosen,
                     parameters: parameters()
                 ),
-                []
+                algorithm.rawValue,
+                TrainingReport(title: "", curves: [])
             )
         case .named(.decisionTree): return try train(MLDecisionTreeClassifier.self, frame, flow)
         case .named(.boostedTree): return try train(MLBoostedTreeClassifier.self, frame, flow)
@@ -140,21 +127,7 @@ struct TrainTabular: ParsableCommand {
 
     private func regress(_ frame: DataFrame, _ flow: TrainingFlow) throws -> TrainingFlow.Outcome {
         switch algorithm {
-        case .automatic:
-            let model = try flow.train { session in
-                try MLRegressor.train(
-                    trainingData: frame,
-                    targetColumn: target,
-                    featureColumns: chosen,
-                    sessionParameters: session
-                )
-            }.product
-            var report = TrainingReport(title: "", choice: model.choice)
-            report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-            try add(model.trained, to: &report)
-            return outcome(model.algorithm.rawValue + " regressor", model.featureColumns, report) {
-                try model.write(toFile: $0, metadata: nil)
-            }
+        case .automatic: return try choose(MLRegressor.self, frame, flow)
         case .named(.linear): return try train(MLLinearRegressor.self, frame, flow)
         case .named(.decisionTree): return try train(MLDecisionTreeRegressor.self, frame, flow)
         case .named(.boostedTree): return try train(MLBoostedTreeRegressor.self, frame, flow)
@@ -165,6 +138,23 @@ struct TrainTabular: ParsableCommand {
                     + "classes, or use --algorithm linear"
             )
         }
+    }
+
+    /// Trains a task that chooses its algorithm, as a job.
+    private func choose<Model: ChosenTask>(
+        _: Model.Type,
+        _ frame: DataFrame,
+        _ flow: TrainingFlow
+    ) throws -> TrainingFlow.Outcome where Model.Metrics: ReportedMetrics {
+        let model = try flow.train { session in
+            try Model.train(
+                trainingData: frame,
+                targetColumn: target,
+                featureColumns: chosen,
+                sessionParameters: session
+            )
+        }.product
+        return try outcome(model, model.algorithm.rawValue, TrainingReport(title: "", choice: model.choice))
     }
 
     /// Adds the permutation importance of the features.
@@ -194,7 +184,7 @@ struct TrainTabular: ParsableCommand {
         _: Task.Type,
         _ frame: DataFrame,
         _ flow: TrainingFlow
-    ) throws -> TrainingFlow.Outcome {
+    ) throws -> TrainingFlow.Outcome where Task.Metrics: ReportedMetrics {
         let parameters: Task.ModelParameters = try parameters()
         let (model, curves) = try flow.train(iterations: hyperparameters.iterations) { session in
             try Task.train(
@@ -205,36 +195,45 @@ struct TrainTabular: ParsableCommand {
                 sessionParameters: session
             )
         }
-        return try outcome(model, curves)
+        return try outcome(model, algorithm.rawValue, TrainingReport(title: "", curves: curves))
     }
 
-    private func outcome<Task: TabularTask>(_ model: Task, _ curves: [LearningCurve]) throws -> TrainingFlow.Outcome {
-        var report = TrainingReport(title: "", curves: curves)
-        if let model = model as? any TabularClassifier {
-            report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-        } else if let model = model as? any TabularRegressor {
-            report.add(training: model.trainingMetrics, validation: model.validationMetrics)
-        }
+    private func outcome<Model: TabularModel>(
+        _ model: Model,
+        _ algorithm: String,
+        _ started: TrainingReport
+    ) throws -> TrainingFlow.Outcome where Model.Metrics: ReportedMetrics {
+        var report = started
+        model.trainingMetrics.add(to: &report, validation: model.validationMetrics)
         try add(model.trained, to: &report)
-        let name = "\(algorithm.rawValue) \(Task.isClassifier ? "classifier" : "regressor")"
-        return outcome(name, model.featureColumns, report) { try model.write(toFile: $0) }
-    }
-
-    private func outcome(
-        _ name: String,
-        _ features: [String],
-        _ report: TrainingReport,
-        _ write: @escaping (String) throws -> Void
-    ) -> TrainingFlow.Outcome {
-        var facts: [(name: String, value: String)] = [("features", features.joined(separator: ", "))]
+        let name = "\(algorithm) \(Model.isClassifier ? "classifier" : "regressor")"
+        var facts: [(name: String, value: String)] = [("features", model.featureColumns.joined(separator: ", "))]
         if let choice = report.choice { facts.append(("chosen", choice.method)) }
         return TrainingFlow.Outcome(
-            title: "\(name) of '\(target)'" + (algorithm == .automatic ? ", the best of those tried" : ""),
+            title: "\(name) of '\(target)'" + (self.algorithm == .automatic ? ", the best of those tried" : ""),
             algorithm: name,
             facts: facts,
-            json: ["features": features],
+            json: ["features": model.featureColumns],
             report: report,
-            write: write
+            write: { try model.write(toFile: $0, metadata: nil) }
         )
+    }
+}
+
+/// Metrics that a report shows.
+private protocol ReportedMetrics {
+    /// Adds these, of the training rows, and those of the validation rows.
+    func add(to report: inout TrainingReport, validation: Self)
+}
+
+extension MLClassifierMetrics: ReportedMetrics {
+    func add(to report: inout TrainingReport, validation: MLClassifierMetrics) {
+        report.add(training: self, validation: validation)
+    }
+}
+
+extension MLRegressorMetrics: ReportedMetrics {
+    func add(to report: inout TrainingReport, validation: MLRegressorMetrics) {
+        report.add(training: self, validation: validation)
     }
 }

@@ -7,7 +7,7 @@ import TabularData
 extension MLDataTable {
     /// Returns the table without repeated rows; the first of equal rows stays.
     public func dropDuplicates() -> MLDataTable {
-        _transformed { frame in
+        transformed { frame in
             var seen: Set<RowKey> = []
             return DataFrame(frame[try keys(names).map { seen.insert($0).inserted }])
         }
@@ -15,7 +15,7 @@ extension MLDataTable {
 
     /// Returns the rows without missing values.
     public func dropMissing() -> MLDataTable {
-        _transformed { frame in
+        transformed { frame in
             let columns = frame.columns.filter { $0.missingCount > 0 }
             return DataFrame(frame[(0..<frame.shape.rows).map { row in !columns.contains { $0.isNil(at: row) } }])
         }
@@ -39,7 +39,7 @@ extension MLDataTable {
     }
 
     private func choosing(_ name: String, _ values: Set<MLDataValue>, isIncluded: Bool) -> MLDataTable {
-        _transformed { frame in
+        transformed { frame in
             let column = try column(named: name)
             if let value = values.first(where: { $0.type != column.type }), column.type != .invalid {
                 throw MLCreateError.type(
@@ -55,7 +55,7 @@ extension MLDataTable {
     /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
     /// sequences, dictionaries and multi-arrays.
     public func sort(columnNamed: String, byIncreasingOrder: Bool = true) -> MLDataTable {
-        _transformed { frame in
+        transformed { frame in
             try column(named: columnNamed).type.checkOrder("the column '\(columnNamed)'")
             return frame.sorted(on: columnNamed, order: byIncreasingOrder ? .ascending : .descending)
         }

@@ -298,7 +298,7 @@ extension MLDataTable {
 
     /// Removes a column; the table becomes invalid if there is none of that name.
     public mutating func removeColumn(named: String) {
-        self = _transformed { frame in
+        self = transformed { frame in
             var frame = frame
             _ = try frame.column(named: named, for: "table's")
             frame.removeColumn(named)
@@ -308,7 +308,7 @@ extension MLDataTable {
 
     /// Renames a column; the table becomes invalid if it has no such column, or has one of the new name.
     public mutating func renameColumn(named: String, to: String) {
-        self = _transformed { frame in
+        self = transformed { frame in
             var frame = frame
             _ = try frame.column(named: named, for: "table's")
             guard named == to || !frame.containsColumn(to) else {

@@ -262,12 +262,12 @@ extension MLUntypedColumn {
     public func dropDuplicates() -> MLUntypedColumn {
         var seen: Set<MLDataValue> = []
         let isFirst = values.map { seen.insert($0).inserted }
-        return _transformed { DataFrame($0[isFirst]) }
+        return transformed { DataFrame($0[isFirst]) }
     }
 
     /// Returns the column without its missing values.
     public func dropMissing() -> MLUntypedColumn {
-        _transformed { frame in
+        transformed { frame in
             let column = frame.columns[0]
             return DataFrame(frame[(0..<column.count).map { !column.isNil(at: $0) }])
         }
@@ -295,7 +295,7 @@ extension MLUntypedColumn {
     /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
     /// sequences, dictionaries and multi-arrays.
     public func sort(byIncreasingOrder: Bool = true) -> MLUntypedColumn {
-        _transformed { frame in
+        transformed { frame in
             try type.checkOrder("the column")
             return frame.sorted(on: "column", order: byIncreasingOrder ? .ascending : .descending)
         }

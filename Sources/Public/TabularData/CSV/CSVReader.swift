@@ -305,7 +305,7 @@ struct CSVReader {
         guard !options.otherDateParsers.isEmpty, isDate || item.type == nil,
             let strings = column.typed(String.self)?.column, strings.count > strings.missingCount
         else { return nil }
-        let codes = RowCodes(strings._values)
+        let codes = RowCodes(strings.storedValues)
         var dates: [Date?] = []
         for row in codes.firstRows {
             guard let string = strings.storage[Int(row)] else {

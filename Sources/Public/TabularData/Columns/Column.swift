@@ -114,7 +114,7 @@ public struct Column<WrappedElement> {
     /// - Throws: Rethrows the first error of `transform`.
     @inlinable
     public func map<T>(_ transform: (Element) throws -> T?) rethrows -> Column<T> {
-        Column<T>(name: name, storage: try _values.map(transform))
+        Column<T>(name: name, storage: try storedValues.map(transform))
     }
 
     /// Returns a column with the result of `transform` for each element that is not missing.
@@ -128,36 +128,33 @@ public struct Column<WrappedElement> {
     /// Replaces every element, including missing ones, by the result of `transform`.
     @inlinable
     public mutating func transform(_ transform: (Element) throws -> Element) rethrows {
-        storage = try _values.map(transform)
+        storage = try storedValues.map(transform)
     }
 
     /// Replaces every element that is not missing by the result of `transform`; missing ones stay missing.
     @inlinable
     public mutating func transform(_ transform: (WrappedElement) throws -> WrappedElement) rethrows {
-        storage = try _values.map { try $0.map(transform) }
+        storage = try storedValues.map { try $0.map(transform) }
     }
 
     /// Returns the elements, missing ones included, for which `isIncluded` is true; the slice keeps their row numbers.
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: self, selection: try _values.filter(isIncluded))
+        DiscontiguousColumnSlice(column: self, selection: try storedValues.filter(isIncluded))
     }
 
     /// The elements of all rows, as the module's statistics read them.
-    @inlinable public var _values: _ColumnValues<WrappedElement> {
-        _ColumnValues(storage: storage, selection: .range(0..<storage.count))
+    @inlinable public var storedValues: StoredValues<WrappedElement> {
+        StoredValues(storage: storage, selection: .range(0..<storage.count))
     }
 
-    /// The column itself.
-    @inlinable public var _column: Column { self }
-
     /// Lets `body` modify the column in place.
-    public mutating func _withColumn(_ body: (inout Column) -> Void) { body(&self) }
+    public mutating func modifyWholeColumn(_ body: (inout Column) -> Void) { body(&self) }
 }
 
 extension Column: Sendable where WrappedElement: Sendable {}
 
-extension Column: _StoredColumn, RandomAccessCollection, MutableCollection {
+extension Column: StoredColumn, RandomAccessCollection, MutableCollection {
     /// A slice of a column keeps the column's row numbers.
     public typealias SubSequence = ColumnSlice<WrappedElement>
     /// The row numbers, `0..<count`.

@@ -46,7 +46,7 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
     @inlinable public var count: Int { selection.count }
 
     /// The number of missing elements in the slice.
-    public var missingCount: Int { _values.missingCount }
+    public var missingCount: Int { storedValues.missingCount }
 
     /// Whether the element at row `index` is missing; a row that is not in the slice is a fatal error.
     public func isNil(at index: Int) -> Bool {
@@ -60,30 +60,27 @@ public struct DiscontiguousColumnSlice<WrappedElement> {
     /// Returns a column with the result of `transform` for each element of the slice; nil makes a missing element.
     @inlinable
     public func map<T>(_ transform: (Element) throws -> T?) rethrows -> Column<T> {
-        Column<T>(name: column.name, storage: try _values.map(transform))
+        Column<T>(name: column.name, storage: try storedValues.map(transform))
     }
 
     /// Returns the elements of the slice for which `isIncluded` is true; they keep their row numbers.
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: column, selection: try _values.filter(isIncluded))
+        DiscontiguousColumnSlice(column: column, selection: try storedValues.filter(isIncluded))
     }
 
     /// The elements of the slice, as the module's statistics read them.
-    @inlinable public var _values: _ColumnValues<WrappedElement> {
-        _ColumnValues(storage: column.storage, selection: selection)
+    @inlinable public var storedValues: StoredValues<WrappedElement> {
+        StoredValues(storage: column.storage, selection: selection)
     }
 
-    /// The whole column of which this is a slice.
-    @inlinable public var _column: Column<WrappedElement> { column }
-
     /// Lets `body` modify the slice's copy of the column in place.
-    public mutating func _withColumn(_ body: (inout Column<WrappedElement>) -> Void) { body(&column) }
+    public mutating func modifyWholeColumn(_ body: (inout Column<WrappedElement>) -> Void) { body(&column) }
 }
 
 extension DiscontiguousColumnSlice: Sendable where WrappedElement: Sendable {}
 
-extension DiscontiguousColumnSlice: _StoredColumn, BidirectionalCollection, MutableCollection {
+extension DiscontiguousColumnSlice: StoredColumn, BidirectionalCollection, MutableCollection {
     /// A slice of a slice has the same type and keeps the row numbers.
     public typealias SubSequence = DiscontiguousColumnSlice<WrappedElement>
     /// The row numbers of the slice.

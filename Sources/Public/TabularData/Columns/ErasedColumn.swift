@@ -131,7 +131,7 @@ struct TypedColumn<Element>: ErasedColumn {
 
     func codes(_ rows: RowSelection) -> RowCodes? {
         func codes<H: Hashable>(_: H.Type) -> RowCodes? {
-            (column as? Column<H>).map { RowCodes(_ColumnValues(storage: $0.storage, selection: rows)) }
+            (column as? Column<H>).map { RowCodes(StoredValues(storage: $0.storage, selection: rows)) }
         }
         guard let hashable = Element.self as? any Hashable.Type else { return nil }
         return codes(hashable)
@@ -139,7 +139,7 @@ struct TypedColumn<Element>: ErasedColumn {
 
     func sortKeys(_ rows: RowSelection) -> SortKeys? {
         func keys<C: Comparable>(_: C.Type) -> SortKeys? {
-            (column as? Column<C>).map { SortKeys(_ColumnValues(storage: $0.storage, selection: rows)) }
+            (column as? Column<C>).map { SortKeys(StoredValues(storage: $0.storage, selection: rows)) }
         }
         guard let comparable = Element.self as? any Comparable.Type else { return nil }
         return keys(comparable)

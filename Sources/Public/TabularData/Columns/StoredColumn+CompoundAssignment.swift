@@ -1,6 +1,6 @@
 // Arithmetic in place on columns and their slices: an element missing on either side is missing in the result.
 
-extension _StoredColumn {
+extension StoredColumn {
     /// Adds `rhs` to each element; missing elements stay missing.
     public static func += (lhs: inout Self, rhs: WrappedElement)
     where WrappedElement: AdditiveArithmetic {
@@ -113,7 +113,7 @@ extension _StoredColumn {
         _ operation: (WrappedElement, WrappedElement) -> WrappedElement
     ) {
         let rows = rows(asManyAs: others)
-        _withColumn { column in
+        modifyWholeColumn { column in
             for (row, other) in zip(rows, others) {
                 if let value = column.storage[row] { column.storage.replace(row, with: operation(value, other)) }
             }
@@ -125,7 +125,7 @@ extension _StoredColumn {
         _ operation: (WrappedElement, WrappedElement) -> WrappedElement
     ) {
         let rows = rows(asManyAs: others)
-        _withColumn { column in
+        modifyWholeColumn { column in
             for (row, other) in zip(rows, others) {
                 guard let value = column.storage[row] else { continue }
                 column.storage.replace(row, with: other.map { operation(value, $0) })
@@ -134,7 +134,7 @@ extension _StoredColumn {
     }
 
     private func rows(asManyAs others: some Collection) -> RowSelection {
-        let rows = _values.selection
+        let rows = storedValues.selection
         require(
             others.count == rows.count,
             "column '\(name)' has \(rows.count) elements, the other side \(others.count)"

@@ -1,21 +1,21 @@
 // Statistics of columns and their slices; missing elements do not count.
 
-extension _StoredColumn where WrappedElement: AdditiveArithmetic {
+extension StoredColumn where WrappedElement: AdditiveArithmetic {
     /// The sum of the elements that are not missing; zero when there are none.
     @inlinable
-    public func sum() -> WrappedElement { _values.sum() }
+    public func sum() -> WrappedElement { storedValues.sum() }
 }
 
-extension _StoredColumn where WrappedElement: FloatingPoint {
+extension StoredColumn where WrappedElement: FloatingPoint {
     /// The sum of the numbers that are not missing; zero when there are none.
     ///
     /// Several partial sums are accumulated, so the rounding may differ from that of a sum from first to last.
     @inlinable
-    public func sum() -> WrappedElement { _values.sum() }
+    public func sum() -> WrappedElement { storedValues.sum() }
 
     /// The arithmetic mean of the numbers that are not missing, or nil when there are none.
     @inlinable
-    public func mean() -> WrappedElement? { _values.mean() }
+    public func mean() -> WrappedElement? { storedValues.mean() }
 
     /// The standard deviation of the numbers that are not missing.
     ///
@@ -24,14 +24,14 @@ extension _StoredColumn where WrappedElement: FloatingPoint {
     /// - Returns: Nil when there are no more elements than `deltaDegreesOfFreedom`.
     @inlinable
     public func standardDeviation(deltaDegreesOfFreedom: Int = 1) -> WrappedElement? {
-        _values.standardDeviation(deltaDegreesOfFreedom)
+        storedValues.standardDeviation(deltaDegreesOfFreedom)
     }
 }
 
-extension _StoredColumn where WrappedElement: BinaryInteger {
+extension StoredColumn where WrappedElement: BinaryInteger {
     /// The arithmetic mean of the integers that are not missing, computed in double precision; nil when there are none.
     @inlinable
-    public func mean() -> Double? { _values.mean() }
+    public func mean() -> Double? { storedValues.mean() }
 
     /// The standard deviation of the integers that are not missing, computed in double precision.
     ///
@@ -40,46 +40,50 @@ extension _StoredColumn where WrappedElement: BinaryInteger {
     /// - Returns: Nil when there are no more elements than `deltaDegreesOfFreedom`.
     @inlinable
     public func standardDeviation(deltaDegreesOfFreedom: Int = 1) -> Double? {
-        _values.standardDeviation(deltaDegreesOfFreedom)
+        storedValues.standardDeviation(deltaDegreesOfFreedom)
     }
 
     /// Returns counts, mean, standard deviation, extremes and quartiles of the integers, as doubles.
-    public func numericSummary() -> NumericSummary<Double> { _values.numericSummary() }
+    public func numericSummary() -> NumericSummary<Double> { storedValues.numericSummary() }
 }
 
-extension _StoredColumn where WrappedElement: BinaryFloatingPoint {
+extension StoredColumn where WrappedElement: BinaryFloatingPoint {
     /// Returns counts, mean, standard deviation, extremes and quartiles of the numbers.
-    public func numericSummary() -> NumericSummary<WrappedElement> { _values.numericSummary() }
+    public func numericSummary() -> NumericSummary<WrappedElement> { storedValues.numericSummary() }
 }
 
-extension _StoredColumn where WrappedElement: Comparable {
+extension StoredColumn where WrappedElement: Comparable {
     /// The row of the least element, the first of equal ones; nil when there is none.
     ///
     /// Missing elements and values that are not equal to themselves (NaN) are ignored.
     @inlinable
-    public func argmin() -> Int? { _values.argmin() }
+    public func argmin() -> Int? { storedValues.argmin() }
 
     /// The row of the greatest element, the first of equal ones; nil when there is none.
     ///
     /// Missing elements and values that are not equal to themselves (NaN) are ignored.
     @inlinable
-    public func argmax() -> Int? { _values.argmax() }
+    public func argmax() -> Int? { storedValues.argmax() }
 
     /// The least element, or nil when there is none; missing elements and NaN are ignored.
     @inlinable
-    public func min() -> WrappedElement? { argmin().flatMap { _values.storage[$0] } }
+    public func min() -> WrappedElement? { argmin().flatMap { storedValues.storage[$0] } }
 
     /// The greatest element, or nil when there is none; missing elements and NaN are ignored.
     @inlinable
-    public func max() -> WrappedElement? { argmax().flatMap { _values.storage[$0] } }
+    public func max() -> WrappedElement? { argmax().flatMap { storedValues.storage[$0] } }
 }
 
-extension _StoredColumn where WrappedElement: Hashable {
+extension StoredColumn where WrappedElement: Hashable {
     /// Returns the counts of elements, missing elements and distinct elements, and the most frequent elements.
-    public func summary() -> CategoricalSummary<WrappedElement> { _values.categoricalSummary() }
+    public func summary() -> CategoricalSummary<WrappedElement> { storedValues.categoricalSummary() }
 
     /// Returns the first row of each distinct element; all missing elements count as one.
     public func distinct() -> DiscontiguousColumnSlice<WrappedElement> {
-        DiscontiguousColumnSlice(column: _column, selection: _values.distinct())
+        let values = storedValues
+        return DiscontiguousColumnSlice(
+            column: Column(name: name, storage: values.storage),
+            selection: values.distinct()
+        )
     }
 }

@@ -1,24 +1,24 @@
-/// The common interface of `Column` and its two slice types, which keep their elements in column storage.
+/// The common interface of `Column` and its two slice types, which keep their elements in column storage; an addition to
+/// Apple's API.
 ///
 /// `Column`, `ColumnSlice` and `DiscontiguousColumnSlice` conform and inherit their statistics and arithmetic from
-/// here. The protocol is not meant for other types.
-public protocol _StoredColumn<WrappedElement>: OptionalColumnProtocol where Index == Int {
+/// here. The protocol is for functions over the three and not meant for other types. It is public because the members of
+/// an internal protocol are hidden from clients, and requirements of a protocol cannot depend on its elements' type.
+public protocol StoredColumn<WrappedElement>: OptionalColumnProtocol where Index == Int {
     /// The elements of the rows in this column or slice.
-    var _values: _ColumnValues<WrappedElement> { get }
-    /// The whole column.
-    var _column: Column<WrappedElement> { get }
+    var storedValues: StoredValues<WrappedElement> { get }
     /// Lets `body` modify the whole column in place.
-    mutating func _withColumn(_ body: (inout Column<WrappedElement>) -> Void)
+    mutating func modifyWholeColumn(_ body: (inout Column<WrappedElement>) -> Void)
 }
 
-extension _StoredColumn where WrappedElement: Equatable {
+extension StoredColumn where WrappedElement: Equatable {
     /// Whether names and elements are equal.
     public static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.name == rhs.name && lhs.count == rhs.count && lhs.elementsEqual(rhs)
     }
 }
 
-extension _StoredColumn where WrappedElement: Hashable {
+extension StoredColumn where WrappedElement: Hashable {
     /// Hashes the name and the elements.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
@@ -26,7 +26,7 @@ extension _StoredColumn where WrappedElement: Hashable {
     }
 }
 
-extension _StoredColumn {
+extension StoredColumn {
     /// The column as a table with the default formatting options.
     public var description: String { description(options: FormattingOptions()) }
 

@@ -93,7 +93,7 @@ extension DataFrame {
         _ type: T.Type,
         _ isIncluded: (T?) throws -> Bool
     ) rethrows -> DataFrame.Slice {
-        Slice(base: self, selection: try self[columnName, type]._values.filter(isIncluded))
+        Slice(base: self, selection: try self[columnName, type].storedValues.filter(isIncluded))
     }
 
     /// Returns the rows for whose element in the column `columnID` the closure is true; they keep their numbers.

@@ -17,7 +17,7 @@ extension DataFrameProtocol {
         by columnName: String,
         transform: (InputKey?) -> GroupingKey?
     ) -> RowGrouping<GroupingKey> {
-        let values = _ColumnValues(storage: base[columnName, InputKey.self].storage, selection: selection)
+        let values = StoredValues(storage: base[columnName, InputKey.self].storage, selection: selection)
         return RowGrouping(
             GroupedRows(base, selection, keys: Column(name: columnName, storage: values.map(transform)))
         )

@@ -64,7 +64,7 @@ struct GroupedRows {
     ///
     /// `keys` has an element for each row of the selection.
     init<Key: Hashable>(_ frame: DataFrame, _ selection: RowSelection, keys: Column<Key>) {
-        var codes = RowCodes(keys._values)
+        var codes = RowCodes(keys.storedValues)
         let keyColumn = codes.firstRows.withUnsafeBufferPointer { keys.storage.gathered($0) }
         codes.firstRows = codes.firstRows.map { UInt32(selection.row(at: Int($0))) }
         keyColumns = [AnyColumn(Column(name: keys.name, storage: keyColumn))]

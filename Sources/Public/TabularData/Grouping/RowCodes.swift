@@ -41,7 +41,7 @@ struct RowCodes {
         self.firstRows = firstRows
     }
 
-    init<T: Hashable>(_ values: _ColumnValues<T>) {
+    init<T: Hashable>(_ values: StoredValues<T>) {
         var encoder = ElementEncoder(values)
         codes = encoder.encode(values)
         firstRows = encoder.firstRows
@@ -62,7 +62,7 @@ struct RowCodes {
                 buffer.values[buffer.count] = key
                 buffer.count += 1
             }
-            let places = _ColumnValues(
+            let places = StoredValues(
                 storage: ColumnStorage<UInt64>.plain(buffer),
                 selection: .range(0..<buffer.count)
             )
@@ -89,7 +89,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// Chooses the lookup table that suits `values`, which must be the first to be encoded.
-    init(_ values: _ColumnValues<Element>) {
+    init(_ values: StoredValues<Element>) {
         if values.storage.text != nil {
             table = .text(StringInterner())
         } else if let range = values.integerRange() {
@@ -111,7 +111,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// Returns the code of every element, giving new codes to elements that have none.
-    mutating func encode(_ values: _ColumnValues<Element>) -> [UInt32] {
+    mutating func encode(_ values: StoredValues<Element>) -> [UInt32] {
         let selection = values.selection
         return [UInt32](unsafeUninitializedCapacity: selection.count) { buffer, filled in
             guard let codes = buffer.baseAddress else { return }
@@ -173,7 +173,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     private mutating func encodeAny(
-        _ values: _ColumnValues<Element>,
+        _ values: StoredValues<Element>,
         _ codes: UnsafeMutablePointer<UInt32>,
         _ first: inout [UInt32],
         _ absent: inout UInt32
@@ -204,14 +204,14 @@ struct ElementEncoder<Element: Hashable> {
     ///
     /// The code is `missingRow` where the element has none or is missing.
     func find(
-        _ values: _ColumnValues<Element>,
-        among known: _ColumnValues<Element>,
+        _ values: StoredValues<Element>,
+        among known: StoredValues<Element>,
         into codes: UnsafeMutablePointer<UInt32>
     ) -> Int {
         // Elements' own equality may not be meant for several threads.
         let least = if case .any = table { values.selection.count } else { 1 << 16 }
         return Parallel.ranges(values.selection.count, least: Swift.max(least, 1)) { range in
-            let part = _ColumnValues(storage: values.storage, selection: values.selection.part(range))
+            let part = StoredValues(storage: values.storage, selection: values.selection.part(range))
             find(part, known, codes + range.lowerBound)
             var absent = 0
             for place in range where codes[place] == missingRow { absent += 1 }
@@ -220,8 +220,8 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     private func find(
-        _ values: _ColumnValues<Element>,
-        _ known: _ColumnValues<Element>,
+        _ values: StoredValues<Element>,
+        _ known: StoredValues<Element>,
         _ codes: UnsafeMutablePointer<UInt32>
     ) {
         switch table {
@@ -254,7 +254,7 @@ struct ElementEncoder<Element: Hashable> {
     }
 
     /// Whether elements of `values` can be looked up in a table made for others.
-    func fits(_ values: _ColumnValues<Element>) -> Bool {
+    func fits(_ values: StoredValues<Element>) -> Bool {
         if case .text = table, let text = values.storage.text { return !text.needsNormalisation(values.selection) }
         return true
     }

@@ -201,7 +201,7 @@ extension RowGroupingProtocol {
         return aggregated(columnName, "quantile", order, fast: { _, _ in nil }) {
             (slice: DiscontiguousColumnSlice<N>) -> N? in
             var numbers: [N] = []
-            slice._values.forEachPresent { numbers.append($1) }
+            slice.storedValues.forEachPresent { numbers.append($1) }
             numbers.sort()
             return numbers.isEmpty ? nil : TabularData.quantile(ofSorted: numbers, quantile)
         }

@@ -124,8 +124,8 @@ private struct Join {
             (leftRows, rightRows) = (turned.rightRows, turned.leftRows)
             return
         }
-        let leftValues = _ColumnValues(storage: left.storage, selection: leftSelection)
-        let rightValues = _ColumnValues(storage: right.storage, selection: rightSelection)
+        let leftValues = StoredValues(storage: left.storage, selection: leftSelection)
+        let rightValues = StoredValues(storage: right.storage, selection: rightSelection)
         var encoder = ElementEncoder(rightValues)
         if !encoder.fits(leftValues) { encoder.useEquality() }
         let codes = RowCodes(codes: encoder.encode(rightValues), firstRows: encoder.firstRows)

@@ -140,7 +140,7 @@ extension DataFrameProtocol {
 
 extension DataFrameProtocol {
     func keys<T: Comparable>(_ columnName: String, _ type: T.Type) -> SortKeys {
-        SortKeys(_ColumnValues(storage: base[columnName, type].storage, selection: selection))
+        SortKeys(StoredValues(storage: base[columnName, type].storage, selection: selection))
     }
 
     /// Returns the rows in the order of `keys`, which are consumed and freed before columns are copied.

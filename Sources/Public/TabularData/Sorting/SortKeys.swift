@@ -8,7 +8,7 @@ struct SortKeys {
     /// The number of low bits that are used.
     var bits: Int
 
-    init<T: Comparable>(_ values: _ColumnValues<T>) {
+    init<T: Comparable>(_ values: StoredValues<T>) {
         if let integers = Self(integers: values) {
             self = integers
         } else if let text = values.storage.text {
@@ -21,7 +21,7 @@ struct SortKeys {
         }
     }
 
-    private init?<T>(integers values: _ColumnValues<T>) {
+    private init?<T>(integers values: StoredValues<T>) {
         guard let range = values.integerRange() else { return nil }
         let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
         // One more number stands for missing values.
@@ -37,7 +37,7 @@ struct SortKeys {
     }
 
     /// The bits of a floating-point number sort as the number does once those of negative ones are inverted.
-    private init<T>(fractions values: _ColumnValues<T>) {
+    private init<T>(fractions values: StoredValues<T>) {
         keys = PlainBuffer(count: values.selection.count)
         let words = keys.values
         values.forEachBits { place, _, bits in
@@ -51,7 +51,7 @@ struct SortKeys {
     }
 
     private init(_ text: TextBuffer, _ selection: RowSelection) {
-        let values = _ColumnValues(storage: ColumnStorage<String>.text(text), selection: selection)
+        let values = StoredValues(storage: ColumnStorage<String>.text(text), selection: selection)
         let codes = RowCodes(values)
         let order: [Int]
         if text.needsNormalisation(selection) {
@@ -71,7 +71,7 @@ struct SortKeys {
         bits = 64 - UInt64(Swift.max(codes.count - 1, 0)).leadingZeroBitCount
     }
 
-    private init<T: Comparable>(comparing values: _ColumnValues<T>) {
+    private init<T: Comparable>(comparing values: StoredValues<T>) {
         let rows = Array(values.selection)
         let places = rows.indices.sorted { a, b in
             guard let y = values.storage[rows[b]] else { return false }

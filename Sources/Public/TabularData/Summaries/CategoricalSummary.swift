@@ -33,7 +33,7 @@ extension CategoricalSummary: CustomDebugStringConvertible {
     }
 }
 
-extension _ColumnValues where Wrapped: Hashable {
+extension StoredValues where Wrapped: Hashable {
     @usableFromInline
     func categoricalSummary() -> CategoricalSummary<Wrapped> {
         let modes = RowCodes(self).modes { storage.isMissing($0) }

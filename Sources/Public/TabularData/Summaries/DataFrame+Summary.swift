@@ -61,8 +61,8 @@ extension DataFrame.Slice {
 extension AnyColumn {
     /// Returns the statistics of the rows, or nil when elements are not numbers.
     func numericSummary(_ rows: RowSelection) -> NumericSummary<Double>? {
-        func values<T>(_ type: T.Type) -> _ColumnValues<T> {
-            _ColumnValues(storage: typed(type).column.storage, selection: rows)
+        func values<T>(_ type: T.Type) -> StoredValues<T> {
+            StoredValues(storage: typed(type).column.storage, selection: rows)
         }
         func integers<I: BinaryInteger>(_ type: I.Type) -> NumericSummary<Double> { values(type).numericSummary() }
         func fractions<F: BinaryFloatingPoint>(_ type: F.Type) -> NumericSummary<Double> {

@@ -109,7 +109,7 @@ func quantile<Element: BinaryFloatingPoint>(ofSorted values: [Element], _ fracti
     return values[below] + (values[below + 1] - values[below]) * part
 }
 
-extension _ColumnValues where Wrapped: BinaryFloatingPoint {
+extension StoredValues where Wrapped: BinaryFloatingPoint {
     @usableFromInline
     func numericSummary() -> NumericSummary<Wrapped> {
         var numbers: [Wrapped] = []
@@ -119,7 +119,7 @@ extension _ColumnValues where Wrapped: BinaryFloatingPoint {
     }
 }
 
-extension _ColumnValues where Wrapped: BinaryInteger {
+extension StoredValues where Wrapped: BinaryInteger {
     @usableFromInline
     func numericSummary() -> NumericSummary<Double> {
         var numbers: [Double] = []

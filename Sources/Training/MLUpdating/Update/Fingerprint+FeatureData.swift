@@ -13,7 +13,7 @@ extension Fingerprint {
             add(tensor.shape.description)
             for text in tensor.scalarType == .string ? tensor.strings : [] { add(text) }
             if tensor.scalarType != .string {
-                add(UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount))
+                add(UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount).bytes)
             }
             withExtendedLifetime(tensor) {}
         case .image(let image):
@@ -21,7 +21,7 @@ extension Fingerprint {
             add(image.height)
             for row in 0..<image.height {
                 let start = image.address + row * image.bytesPerRow
-                add(UnsafeRawBufferPointer(start: start, count: image.width * image.format.bytesPerPixel))
+                add(UnsafeRawBufferPointer(start: start, count: image.width * image.format.bytesPerPixel).bytes)
             }
             withExtendedLifetime(image.owner) {}
         case .dictionary(.strings(let values)):

@@ -123,7 +123,7 @@ package final class UpdateSession: IterativeTraining {
         }
         if let path = file.specificationPath {
             let bytes = try MappedFile(path)
-            bytes.withBytes { fingerprint.add($0) }
+            bytes.withBytes { fingerprint.add($0.bytes) }
         }
         origin = fingerprint.value
     }

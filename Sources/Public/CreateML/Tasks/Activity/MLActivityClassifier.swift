@@ -13,7 +13,7 @@ import MLSpecification
 /// Files without that key, as other programs write them, are padded with zeros.
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
-public struct MLActivityClassifier: @unchecked Sendable {
+public struct MLActivityClassifier: MLSessionTask, @unchecked Sendable {
     /// The trained model.
     ///
     /// A model that is set here is used for predictions and evaluations; it cannot be written.
@@ -59,13 +59,6 @@ public struct MLActivityClassifier: @unchecked Sendable {
     ) throws {
         var run = try Self.run(trainingData, featureColumns, labelColumn, recordingFileColumn, parameters)
         self.init(try run.run().outcome, parameters)
-    }
-
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
     }
 
     private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
@@ -147,25 +140,6 @@ public struct MLActivityClassifier: @unchecked Sendable {
     ) throws -> MLTrainingSession<MLActivityClassifier> {
         let run = try run(trainingData, featureColumns, labelColumn, recordingFileColumn, parameters)
         return try MLTrainingSession(run, sessionParameters)
-    }
-
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLActivityClassifier> {
-        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLActivityClassifier>) throws -> MLJob<MLActivityClassifier>
-    {
-        try session.resume()
     }
 
     /// Feature columns need names of their own, which nothing else in the model has.

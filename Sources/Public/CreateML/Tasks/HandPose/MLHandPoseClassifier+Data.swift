@@ -7,7 +7,7 @@ extension MLHandPoseClassifier {
     ///
     /// Hands in images are found by the installed extractor `mediapipe-hands`, the most certain one of each. Images in
     /// which no hand is found are left out; an error names them if there are no others.
-    public enum DataSource {
+    public enum DataSource: MLKeypointDataSource {
         /// A folder of images and a table that labels them (JSON, CSV); paths are relative to the folder.
         case directoryWithImagesAndAnnotation(at: URL, annotationFile: URL, imageColumn: String, labelColumn: String)
         /// A folder with a folder for each label, which holds images, or tables of key points (JSON, CSV).
@@ -56,6 +56,37 @@ extension MLHandPoseClassifier {
 
         /// Returns the files of each label; throws an error for anything but labelled folders and files.
         public func labeledMedia() throws -> [String: [URL]] { try filesByLabel() }
+
+        /// Returns the key points as a table with the columns `session_id`, `label` and `keypoints`, a row for each pose.
+        /// - Returns: The poses of all sessions.
+        /// - Throws: `MLCreateError` for data that cannot be used.
+        public func keypointsWithAnnotations() throws -> MLDataTable {
+            try MLDataTable(converting: extractKeypoints())
+        }
+
+        /// Returns the paths of the files and their labels.
+        /// - Returns: A row for each file.
+        /// - Throws: `MLCreateError.generic` for key points in memory, which belong to no files.
+        public func imagesWithAnnotations() throws -> MLDataTable { try annotatedFiles() }
+
+        /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
+        ///
+        /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+        /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
+        /// labels renamed; images are divided by name.
+        /// - Parameters:
+        ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.
+        ///   - seed: The seed of the assignment; taken from the clock by default.
+        ///   - labelColumn: The name of the column of labels.
+        /// - Returns: The table.
+        /// - Throws: `MLCreateError` for a column that is missing and for proportions out of range.
+        public func stratifiedSplit(
+            proportions: [Double],
+            seed: Int = timestampSeed(),
+            labelColumn: String
+        ) throws -> MLDataTable {
+            try split(proportions, seed, labelColumn)
+        }
     }
 
     /// Augmentations, each of which adds a changed copy of every training pose.
@@ -75,57 +106,11 @@ extension MLHandPoseClassifier {
         /// Moves poses by up to 0.1 of the picture in each direction.
         public static let translate = ImageAugmentationOptions(rawValue: 1 << 3)
     }
-
-    /// The parameters of training.
-    public struct ModelParameters {
-        /// The algorithm.
-        public enum ModelAlgorithmType: Hashable, Sendable {
-            /// A graph convolutional network over the joints.
-            case gcn
-        }
-
-        /// The choice of validation data.
-        public enum ValidationData {
-            /// No validation.
-            case none
-            /// Other labelled poses.
-            case dataSource(MLHandPoseClassifier.DataSource)
-            /// A part of the training sessions.
-            case split(strategy: MLSplitStrategy)
-        }
-
-        /// The algorithm; `.gcn` is the only one.
-        public var algorithm: ModelAlgorithmType
-        /// The augmentations of training poses; none by default.
-        public var augmentationOptions: ImageAugmentationOptions
-        /// The number of poses in an optimisation step, at least 1; 32 by default.
-        public var batchSize: Int
-        /// The maximum number of iterations, at least 1; 80 by default.
-        ///
-        /// An iteration is as many passes over the data as 50 steps need, at least one.
-        public var maximumIterations: Int
-        /// The validation data; the automatic split of the training sessions by default.
-        public var validation: ValidationData
-
-        /// Creates training parameters; see the properties of the same names.
-        public init(
-            validation: ValidationData = .split(strategy: .automatic),
-            batchSize: Int = MLHandPoseClassifier.__Defaults.batchSize,
-            maximumIterations: Int = MLHandPoseClassifier.__Defaults.maximumIterations,
-            augmentationOptions: ImageAugmentationOptions = [],
-            algorithm: ModelAlgorithmType = .gcn
-        ) {
-            self.validation = validation
-            self.batchSize = batchSize
-            self.maximumIterations = maximumIterations
-            self.augmentationOptions = augmentationOptions
-            self.algorithm = algorithm
-        }
-    }
 }
 
 extension MLHandPoseClassifier.DataSource: KeypointDataSource {
-    typealias Classifier = MLHandPoseClassifier
+    static var jointCount: Int { MLHandPoseClassifier.jointCount }
+    static var readsVideos: Bool { false }
 
     func source() throws -> KeypointSource {
         switch self {
@@ -146,38 +131,7 @@ extension MLHandPoseClassifier.DataSource: KeypointDataSource {
 }
 
 extension MLHandPoseClassifier.ImageAugmentationOptions: KeypointAugmentations {
-    var augmentations: [PoseAugmentation] {
-        var result: [PoseAugmentation] = []
-        if contains(.horizontallyFlip) { result.append(.flip) }
-        if contains(.rotate) { result.append(.rotate) }
-        if contains(.scale) { result.append(.scale) }
-        if contains(.translate) { result.append(.translate) }
-        return result
+    static var changes: [(option: Self, change: PoseAugmentation)] {
+        [(.horizontallyFlip, .flip), (.rotate, .rotate), (.scale, .scale), (.translate, .translate)]
     }
-}
-
-extension MLHandPoseClassifier.ModelParameters: KeypointParameters {
-    var frames: Int? { nil }
-    var frameRate: Double? { nil }
-
-    var validating: KeypointValidation<MLHandPoseClassifier.DataSource> {
-        switch validation {
-        case .none: .none
-        case .dataSource(let other): .source(other)
-        case .split(let strategy): .split(strategy)
-        }
-    }
-}
-
-extension MLHandPoseClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The parameters, one a line.
-    public var description: String {
-        """
-        Batch size: \(batchSize)
-        Maximum iterations: \(maximumIterations)
-        """
-    }
-
-    /// The same text as `description`.
-    public var debugDescription: String { description }
 }

@@ -1,14 +1,13 @@
 public import CoreML
 import Foundation
 import MLSeriesTraining
-import TabularData
 
 /// Classifies the pose of a hand by its key points.
 ///
 /// The model normalises the position and size of the pose and classifies it by a graph network over the 21 joints;
 /// Apple's network is not public (Documentation/Behaviour.md).  Its input `poses` is [1, 3, 21]: x, y and confidence of
 /// 21 joints.
-public struct MLHandPoseClassifier {
+public struct MLHandPoseClassifier: MLKeypointTask {
     /// The default values of parameters.
     public struct __Defaults {
         /// The default name of the column of sessions.
@@ -25,6 +24,26 @@ public struct MLHandPoseClassifier {
         public static let maximumIterations = 80
     }
 
+    /// The parameters of training.
+    public typealias ModelParameters = MLKeypointParameters<MLHandPoseClassifier>
+    /// Augmentations, each of which adds a changed copy of every training pose.
+    public typealias AugmentationOptions = ImageAugmentationOptions
+
+    /// The algorithm.
+    public enum ModelAlgorithmType: Hashable, Sendable {
+        /// A graph convolutional network over the joints.
+        case gcn
+    }
+
+    /// The number of joints of a hand.
+    public static var jointCount: Int { Skeleton.hand.jointCount }
+    /// None, as the model takes single poses.
+    public static var standardWindowSize: Int? { nil }
+    /// No augmentations.
+    public static var standardAugmentationOptions: ImageAugmentationOptions { [] }
+    /// The only algorithm.
+    public static var standardAlgorithm: ModelAlgorithmType { .gcn }
+
     /// The trained model.
     ///
     /// A model that is set here is used for predictions and evaluations; it cannot be written.
@@ -39,39 +58,13 @@ public struct MLHandPoseClassifier {
     /// The performance on the validation poses; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics
 
-    private var outcome: SeriesOutcome
+    var outcome: SeriesOutcome
 
-    /// Trains on labelled images or key points.
-    /// - Parameters:
-    ///   - trainingData: Images or poses with their labels.
-    ///   - parameters: The parameters of training.
-    /// - Throws: `MLCreateError` for data that cannot be used, parameters out of range, and labels that only
-    ///   validation data have.
-    public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
-        var run = try Self.run(trainingData, parameters)
-        self.init(try run.run().outcome, parameters)
-    }
-
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
-    }
-
-    private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
+    init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
         self.outcome = outcome
         modelParameters = parameters
         trainingMetrics = outcome.training
         validationMetrics = outcome.validation
-    }
-
-    /// Evaluates the model on labelled poses.
-    /// - Parameter annotatedImages: Images or poses with their labels.
-    /// - Returns: The metrics over all poses.
-    /// - Throws: `MLCreateError` for data that cannot be used.
-    public func evaluation(on annotatedImages: DataSource) throws -> MLClassifierMetrics {
-        try windows.metrics(annotatedImages.sessions(), model, outcome)
     }
 
     /// Predicts the pose of the hand in an image, or the first one in a table of key points (JSON, CSV) with the column
@@ -80,117 +73,16 @@ public struct MLHandPoseClassifier {
     /// - Returns: The classes and their probabilities, the most probable first.
     /// - Throws: `MLCreateError` for data that cannot be used, and for an image in which no hand is found.
     public func prediction(from image: URL) throws -> [(label: String, confidence: Double)] {
-        guard let poses = try Self.reader().poses(at: image) else {
-            throw MLCreateError.generic(reason: "no hand was found in \(image.path)")
-        }
-        return try SeriesOutcome.results(of: model, "poses", poses.frames(0..<1), [1, 3, Self.skeleton.jointCount])
+        try SeriesOutcome.results(of: model, "poses", poses(at: image).frames(0..<1), [1, 3, Self.jointCount])
     }
 
     /// Predicts the poses in several files; see `prediction(from:)`.
     public func predictions(from images: [URL]) throws -> [[(label: String, confidence: Double)]] {
         try images.map { try prediction(from: $0) }
     }
-
-    private var windows: ActionWindows { ActionWindows(skeleton: Self.skeleton, frames: 1) }
-
-    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
-    /// - Parameters:
-    ///   - fileURL: The file or package, which is replaced if it exists.
-    ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
-    ///   set.
-    public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try outcome.write(to: fileURL, metadata)
-    }
-
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
-    /// expanded.
-    /// - Parameters:
-    ///   - path: The path of the file or package, which is replaced if it exists.
-    ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: The same errors as `write(to:metadata:)`.
-    public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try outcome.write(toFile: path, metadata)
-    }
-
-    /// Starts to train in the background, or resumes the session in the session directory.
-    /// - Parameters:
-    ///   - trainingData: Images or poses with their labels.
-    ///   - parameters: The parameters of training.
-    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
-    /// - Returns: The running job.
-    /// - Throws: The errors of `makeTrainingSession`.
-    public static func train(
-        trainingData: DataSource,
-        parameters: ModelParameters = ModelParameters(),
-        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
-    ) throws -> MLJob<MLHandPoseClassifier> {
-        try resume(
-            makeTrainingSession(
-                trainingData: trainingData,
-                parameters: parameters,
-                sessionParameters: sessionParameters
-            )
-        )
-    }
-
-    /// Makes a training session, or restores the one in the session directory, without starting it.
-    /// - Parameters:
-    ///   - trainingData: Images or poses with their labels.
-    ///   - parameters: The parameters of training.
-    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError.modifiedTrainingData` and `.incompatibleParameters` if the session in the directory has
-    ///   other data or parameters, and the errors of training.
-    public static func makeTrainingSession(
-        trainingData: DataSource,
-        parameters: ModelParameters = .init(),
-        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
-    ) throws -> MLTrainingSession<MLHandPoseClassifier> {
-        try MLTrainingSession(run(trainingData, parameters), sessionParameters)
-    }
-
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLHandPoseClassifier> {
-        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLHandPoseClassifier>) throws -> MLJob<MLHandPoseClassifier>
-    {
-        try session.resume()
-    }
 }
 
 extension MLHandPoseClassifier: KeypointTask {
     static var taskName: String { "MLHandPoseClassifier" }
-    static var skeleton: Skeleton { .hand }
-    static var readsVideos: Bool { false }
-
-    init(_ outcome: SeriesOutcome) {
-        let options = outcome.options
-        self.init(
-            outcome,
-            ModelParameters(
-                batchSize: options.batchSize ?? __Defaults.batchSize,
-                maximumIterations: options.iterations ?? __Defaults.maximumIterations,
-                augmentationOptions: ImageAugmentationOptions(rawValue: options.augmentation ?? 0)
-            )
-        )
-    }
-}
-
-extension MLHandPoseClassifier: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The parameters and metrics.
-    public var description: String { outcome.text("Hand pose classifier", "\(modelParameters)") }
-    /// The same text as `description`.
-    public var debugDescription: String { description }
+    static var title: String { "Hand pose classifier" }
 }

@@ -11,7 +11,7 @@ import MLSpecification
 /// your own it is EfficientNet-Lite0, which is installed once (`coreml extractor install efficientnet-lite0`,
 /// Documentation/Extractors.md). The middle of a picture is cut out and scaled to the network's size, in training and in
 /// the predictions of this type; Vision's requests do so by default, too.
-public struct MLImageClassifier: Sendable {
+public struct MLImageClassifier: MLSessionTask, Sendable {
     /// The default values of parameters.
     public struct __Defaults {
         /// The default validation: the automatic split of the training files.
@@ -84,13 +84,6 @@ public struct MLImageClassifier: Sendable {
         parameters: ModelParameters = ModelParameters(validationData: nil)
     ) throws {
         try self.init(trainingData: .filesByLabel(trainingData), parameters: parameters)
-    }
-
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, ImageRun.self)
     }
 
     // MARK: Predictions
@@ -211,24 +204,6 @@ extension MLImageClassifier {
         try MLTrainingSession(run(trainingData, parameters), sessionParameters)
     }
 
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLImageClassifier> {
-        try MLTrainingSession(restoring: ImageRun.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLImageClassifier>) throws -> MLJob<MLImageClassifier> {
-        try session.resume()
-    }
-
     private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> ImageRun {
         guard parameters.maxIterations > 0 else {
             throw MLCreateError.generic(reason: "maxIterations is \(parameters.maxIterations); it must be 1 or more")
@@ -268,6 +243,10 @@ struct ImageOutcome: Sendable {
     let skipped: [MLImageClassifier.SkippedImage]
     let labels: [String]
     let license: String?
+}
+
+extension MLImageClassifier: SessionTask {
+    typealias Run = ImageRun
 }
 
 extension MLImageClassifier: CustomStringConvertible, CustomDebugStringConvertible {

@@ -1,7 +1,6 @@
 import Foundation
 import MLFiles
 import MLNumerics
-import TabularData
 
 /// Reads files of annotations: Create ML's JSON, COCO's JSON, CSV tables, and Pascal VOC's XML.
 struct AnnotationFile {
@@ -61,9 +60,8 @@ struct AnnotationFile {
         }
     }
 
-    private func path(_ name: String) -> String {
-        name.hasPrefix("/") ? name : folder.appendingPathComponent(name).path
-    }
+    /// The path of a picture's name.
+    func path(_ name: String) -> String { LabeledFolders.path(name, in: folder) }
 
     // MARK: JSON
 
@@ -133,71 +131,6 @@ struct AnnotationFile {
             } else {
                 result[place].notes.append("annotation \(index) has no known category, or no box of four numbers")
             }
-        }
-        return result
-    }
-
-    // MARK: CSV
-
-    /// A table with a row for each object, or a row for each picture with its annotations as JSON.
-    private func table(_ bytes: [UInt8], _ url: URL) throws -> [AnnotatedPicture] {
-        let frame: DataFrame
-        do { frame = try DataFrame(csvData: Data(bytes)) } catch {
-            throw MLCreateError.io(reason: "\(url.path) is neither JSON nor a CSV table: \(error)")
-        }
-        func column(_ names: [String]) -> String? {
-            frame.columns.map(\.name).first { names.contains($0.lowercased()) }
-        }
-        let known = "a column 'image', and 'annotations', or 'label' with xmin, ymin, xmax, ymax or x, y, width, height"
-        guard let image = column(["image", "filename", "file", "path", "imagefilename"]) else {
-            throw MLCreateError.io(reason: "\(url.path) has no column of pictures; it needs \(known)")
-        }
-        if let annotations = column(["annotations", "annotation"]) {
-            return try ObjectCells.pictures(frame, image, annotations, form) { path($0) }
-        }
-        let corners = ["xmin", "ymin", "xmax", "ymax"].map { column([$0]) }
-        let extents = ["x", "y", "width", "height"].map { column([$0]) }
-        let label = column(["label", "class", "name"])
-        let areCorners = corners.allSatisfy { $0 != nil }
-        let columns = (areCorners ? corners : extents).compactMap { $0 }
-        guard let label, columns.count == 4 else {
-            throw MLCreateError.io(reason: "\(url.path) has no columns of boxes; it needs \(known)")
-        }
-        let (width, height) = (column(["width"]), column(["height"]))
-        var result: [AnnotatedPicture] = []
-        var places: [String: Int] = [:]
-        for row in 0..<frame.shape.rows {
-            guard let name = ObjectCells.text(frame[image][row]) else {
-                throw MLCreateError.io(reason: "\(url.path): row \(row + 1) names no picture")
-            }
-            let place = places[name] ?? result.count
-            if place == result.count {
-                places[name] = place
-                result.append(AnnotatedPicture(path: path(name), form: areCorners ? .corner : form))
-                if areCorners, let width, let height, let wide = ObjectCells.number(frame[width][row]),
-                    let high = ObjectCells.number(frame[height][row]), let wide = Int(exactly: wide),
-                    let high = Int(exactly: high), wide > 0, high > 0
-                {
-                    result[place].size = .init(width: wide, height: high)
-                }
-            }
-            // A row without a label is a picture without objects.
-            guard let label = ObjectCells.text(frame[label][row]) else { continue }
-            let numbers = columns.compactMap { ObjectCells.number(frame[$0][row]) }
-            guard numbers.count == 4 else {
-                result[place].notes.append("row \(row + 1) has no box of four numbers")
-                continue
-            }
-            result[place].objects.append(
-                areCorners
-                    ? .init(
-                        label: label,
-                        x: numbers[0],
-                        y: numbers[1],
-                        width: numbers[2] - numbers[0],
-                        height: numbers[3] - numbers[1]
-                    ) : .init(label: label, x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-            )
         }
         return result
     }

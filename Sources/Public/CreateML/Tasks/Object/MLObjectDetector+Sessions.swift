@@ -46,24 +46,6 @@ extension MLObjectDetector {
         try MLTrainingSession(run(trainingData, annotationType, parameters), sessionParameters)
     }
 
-    /// Restores the session in the session directory with the pictures that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLObjectDetector> {
-        try MLTrainingSession(restoring: ObjectRun.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLObjectDetector>) throws -> MLJob<MLObjectDetector> {
-        try session.resume()
-    }
-
     static func run(
         _ source: DataSource,
         _ annotationType: AnnotationType,

@@ -15,7 +15,7 @@ import MLNumerics
 /// The model is a pipeline of a network and non-maximum suppression. It takes `image` and, optionally, the thresholds
 /// `iouThreshold` and `confidenceThreshold`, and gives `confidence` and `coordinates`, of which `VNCoreMLRequest` makes
 /// `VNRecognizedObjectObservation`s.
-public struct MLObjectDetector: Sendable {
+public struct MLObjectDetector: MLSessionTask, Sendable {
     /// The default values of parameters.
     public struct __Defaults {
         /// The default parameters of sessions: without a directory, and with a limit that no automatic number of iterations
@@ -93,13 +93,6 @@ public struct MLObjectDetector: Sendable {
             parameters: parameters,
             annotationType: annotationType
         )
-    }
-
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, ObjectRun.self)
     }
 
     // MARK: Predictions
@@ -188,6 +181,10 @@ struct ObjectOutcome: Sendable {
     var skipped: [MLObjectDetector.SkippedImage]
     var labels: [String]
     var settings: ObjectSettings
+}
+
+extension MLObjectDetector: SessionTask {
+    typealias Run = ObjectRun
 }
 
 extension MLObjectDetector: CustomStringConvertible, CustomDebugStringConvertible {

@@ -49,6 +49,15 @@ struct KeypointReader: Sendable {
         }
     }
 
+    /// The poses in a file.
+    /// - Throws: The errors of `poses(at:seconds:)`, and `MLCreateError.generic` if nothing that has poses was found.
+    func foundPoses(at url: URL) throws -> PoseSequence {
+        guard let poses = try poses(at: url) else {
+            throw MLCreateError.generic(reason: "no \(skeleton.name) was found in \(url.path)")
+        }
+        return poses
+    }
+
     private func table(_ url: URL) throws -> PoseSequence {
         let values = try DataFrame.seriesTable(at: url).seriesArrays(KeypointTable.featureColumn)
         return try MLCreateError.translating {

@@ -121,10 +121,7 @@ extension KeypointTable {
                 }
                 seconds = start...end
             }
-            let path = files[row]
-            let url =
-                path.hasPrefix("/")
-                ? URL(fileURLWithPath: path) : folder?.appendingPathComponent(path) ?? URL(fileURLWithPath: path)
+            let url = URL(fileURLWithPath: LabeledFolders.path(files[row], in: folder))
             let name = seconds.map { "\(files[row]) (\($0.lowerBound)-\($0.upperBound))" } ?? files[row]
             return Recording(name: name, label: labels[row], url: url, seconds: seconds)
         }
@@ -140,27 +137,31 @@ extension KeypointTable {
             return Session(name: recording.name, label: recording.label, poses: poses)
         }
         guard !found.isEmpty else {
-            let what = reader.skeleton == .hand ? "hand" : "body"
             throw MLCreateError.generic(
-                reason: "no \(what) was found in any of \(recordings.count) files, the first of which is "
-                    + "\(recordings.first?.url.path ?? "none"); use pictures that show it whole and large"
+                reason: "no \(reader.skeleton.name) was found in any of \(recordings.count) files, the first of which "
+                    + "is \(recordings.first?.url.path ?? "none"); use pictures that show it whole and large"
             )
         }
         return found
     }
 }
 
-/// A classifier of key points.
-protocol KeypointTask: SeriesTask {
-    static var skeleton: Skeleton { get }
+/// The data source of a classifier of key points.
+protocol KeypointDataSource: MLKeypointDataSource {
+    /// The number of joints of a pose.
+    static var jointCount: Int { get }
     /// Whether key points are extracted from videos; from pictures otherwise.
     static var readsVideos: Bool { get }
+
+    /// The source independent of the task.
+    /// - Throws: The error of a data table if it is invalid.
+    func source() throws -> KeypointSource
 }
 
-extension KeypointTask {
+extension KeypointDataSource {
     /// Reads files for the task.
     static func reader(frameRate: Double? = nil) throws -> KeypointReader {
-        var reader = KeypointReader(skeleton: skeleton, readsVideos: readsVideos)
+        var reader = KeypointReader(skeleton: try Skeleton(jointCount: jointCount), readsVideos: readsVideos)
         if let frameRate {
             guard frameRate > 0, frameRate <= 1000 else {
                 throw MLCreateError.generic(
@@ -171,27 +172,35 @@ extension KeypointTask {
         }
         return reader
     }
-}
 
-/// The data source of a classifier of key points.
-protocol KeypointDataSource {
-    associatedtype Classifier: KeypointTask
-
-    /// The source independent of the task.
-    /// - Throws: The error of a data table if it is invalid.
-    func source() throws -> KeypointSource
-}
-
-extension KeypointDataSource {
     func sessions(frameRate: Double? = nil) throws -> [KeypointTable.Session] {
-        try source().sessions(Classifier.reader(frameRate: frameRate))
+        try source().sessions(Self.reader(frameRate: frameRate))
     }
 
     func annotatedFileNamesTable() throws -> DataFrame? {
-        try source().annotatedFileNames(includingFolders: Classifier.readsVideos)
+        try source().annotatedFileNames(includingFolders: Self.readsVideos)
     }
 
     func filesByLabel() throws -> [String: [URL]] {
-        try source().labeledMedia(includingFolders: Classifier.readsVideos)
+        try source().labeledMedia(includingFolders: Self.readsVideos)
+    }
+}
+
+extension Skeleton {
+    /// The skeleton with a number of joints.
+    /// - Throws: `MLCreateError.generic` if neither hands nor bodies have as many.
+    init(jointCount: Int) throws {
+        guard let found = Self.allCases.first(where: { $0.jointCount == jointCount }) else {
+            throw MLCreateError.generic(reason: "poses of \(jointCount) joints; hands have 21 and bodies 18")
+        }
+        self = found
+    }
+
+    /// Its name in messages.
+    var name: String {
+        switch self {
+        case .hand: "hand"
+        case .body: "body"
+        }
     }
 }

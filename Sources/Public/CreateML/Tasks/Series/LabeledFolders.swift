@@ -49,6 +49,16 @@ enum LabeledFolders {
         }
     }
 
+    /// The path of a file that a table or a list names.
+    /// - Parameters:
+    ///   - name: The absolute path, or the path relative to the folder.
+    ///   - folder: The folder; the working directory if `nil`.
+    /// - Returns: The path.
+    static func path(_ name: String, in folder: URL?) -> String {
+        guard let folder, !name.hasPrefix("/") else { return name }
+        return folder.appendingPathComponent(name).path
+    }
+
     static func isFolder(_ url: URL) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue

@@ -82,11 +82,7 @@ package enum KeypointPredictions {
             readsVideos: windows.frames > 1,
             frameRate: frameRate ?? 30
         )
-        guard let poses = try reader.poses(at: file) else {
-            throw MLCreateError.generic(
-                reason: "no \(windows.skeleton == .hand ? "hand" : "body") was found in \(file.path)"
-            )
-        }
+        let poses = try reader.foundPoses(at: file)
         return try windows.results(of: model, poses).map { WindowPrediction(range: $0.frames, results: $0.results) }
     }
 
@@ -129,7 +125,7 @@ package enum KeypointPredictions {
         else { return nil }
         let shape = interface.input[0].type.multiArrayType.shape.map { Int(clamping: $0) }
         guard shape.count == 3, shape[0] > 0, shape[1] == 3,
-            let skeleton = Skeleton.allCases.first(where: { $0.jointCount == shape[2] })
+            let skeleton = try? Skeleton(jointCount: shape[2])
         else { return nil }
         return ActionWindows(skeleton: skeleton, frames: shape[0])
     }

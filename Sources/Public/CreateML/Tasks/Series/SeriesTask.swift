@@ -4,11 +4,56 @@ import MLSeriesTraining
 import MLSpecification
 
 /// A public type that is a trained classifier of time series.
-protocol SeriesTask {
+protocol SeriesTask: SessionTask {
     /// The name in session folders.
     static var taskName: String { get }
 
     init(_ outcome: SeriesOutcome)
+}
+
+extension SessionTask where Self: SeriesTask {
+    typealias Run = SeriesRun<Self>
+}
+
+/// A classifier of time series with a data source.
+protocol SeriesClassifier: SeriesTask, MLDataSourceClassifier {
+    /// The title of descriptions.
+    static var title: String { get }
+    var outcome: SeriesOutcome { get }
+
+    init(_ outcome: SeriesOutcome, _ parameters: ModelParameters)
+    /// The training on a data source.
+    static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self>
+}
+
+extension SeriesClassifier {
+    /// Trains on labelled data.
+    public init(trainingData: DataSource, parameters: ModelParameters) throws {
+        var run = try Self.run(trainingData, parameters)
+        self.init(try run.run().outcome, parameters)
+    }
+
+    /// Makes a training session, or restores the one in the session directory, without starting it.
+    public static func makeTrainingSession(
+        trainingData: DataSource,
+        parameters: ModelParameters,
+        sessionParameters: MLTrainingSessionParameters
+    ) throws -> MLTrainingSession<Self> {
+        try MLTrainingSession(run(trainingData, parameters), sessionParameters)
+    }
+
+    /// Writes the trained model to a file or package.
+    public func write(to fileURL: URL, metadata: MLModelMetadata?) throws { try outcome.write(to: fileURL, metadata) }
+
+    /// Writes the trained model to a path.
+    public func write(toFile path: String, metadata: MLModelMetadata?) throws {
+        try outcome.write(toFile: path, metadata)
+    }
+
+    /// The parameters and metrics.
+    public var description: String { outcome.text(Self.title, "\(modelParameters)") }
+    /// The same text as `description`.
+    public var debugDescription: String { description }
 }
 
 /// The public parameters of a task, kept with a session for models that are made of its checkpoints.

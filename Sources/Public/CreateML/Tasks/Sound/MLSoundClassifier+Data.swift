@@ -180,6 +180,9 @@ extension MLSoundClassifier {
         /// The validation data; the automatic split of the training files by default.
         public var validation: ValidationData
 
+        /// Creates default training parameters.
+        public init() { self.init(algorithm: __Defaults.algorithm) }
+
         /// Creates training parameters for the default algorithm and window.
         public init(
             validation: ValidationData = .split(strategy: .automatic),
@@ -282,7 +285,7 @@ extension MLSoundClassifier.ModelParameters.ModelAlgorithmType: CustomStringConv
     }
 }
 
-extension MLSoundClassifier.ModelParameters: CustomStringConvertible, CustomDebugStringConvertible {
+extension MLSoundClassifier.ModelParameters: MLTaskParameters {
     /// The parameters, one a line.
     public var description: String {
         """

@@ -10,7 +10,7 @@ import TabularData
 /// features of its 64 bands, and a linear classifier or dense layers (Documentation/Behaviour.md).
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
-public struct MLSoundClassifier: @unchecked Sendable {
+public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
     /// The default values of parameters.
     public struct __Defaults {
         /// The default validation: the automatic split of the training files.
@@ -48,18 +48,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
     /// The performance on the validation windows; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics { outcome.validation }
 
-    private var outcome: SeriesOutcome
-
-    /// Trains on labelled sounds.
-    /// - Parameters:
-    ///   - trainingData: The sounds and their labels.
-    ///   - parameters: The parameters of training.
-    /// - Throws: `MLCreateError` for files that cannot be read, parameters out of range, algorithms that are not
-    ///   available here, and labels that only validation data have.
-    public init(trainingData: DataSource, parameters: ModelParameters = ModelParameters()) throws {
-        var run = try Self.run(trainingData, parameters)
-        self.init(try run.run().outcome, parameters)
-    }
+    var outcome: SeriesOutcome
 
     /// Trains on the sound files of each label.
     /// - Parameters:
@@ -70,14 +59,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
         try self.init(trainingData: .filesByLabel(trainingData), parameters: parameters)
     }
 
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, SeriesRun<Self>.self)
-    }
-
-    private init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
+    init(_ outcome: SeriesOutcome, _ parameters: ModelParameters) {
         self.outcome = outcome
         modelParameters = parameters
     }
@@ -197,47 +179,6 @@ public struct MLSoundClassifier: @unchecked Sendable {
         return try SeriesOutcome.results(of: models[2].loaded(), "features", values, [values.count])
     }
 
-    /// Writes the trained model to a file that ends in `.mlmodel` or a package that ends in `.mlpackage`.
-    /// - Parameters:
-    ///   - fileURL: The file or package, which is replaced if it exists.
-    ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: `MLCreateError.io` for another extension and for errors of the file system, `.generic` if `model` was
-    ///   set.
-    public func write(to fileURL: URL, metadata: MLModelMetadata? = nil) throws {
-        try outcome.write(to: fileURL, metadata)
-    }
-
-    /// Writes the trained model to a path that ends in `.mlmodel` or `.mlpackage`, in which a leading tilde is
-    /// expanded.
-    /// - Parameters:
-    ///   - path: The path of the file or package, which is replaced if it exists.
-    ///   - metadata: The metadata to write; default metadata if `nil`.
-    /// - Throws: The same errors as `write(to:metadata:)`.
-    public func write(toFile path: String, metadata: MLModelMetadata? = nil) throws {
-        try outcome.write(toFile: path, metadata)
-    }
-
-    /// Starts to train in the background, or resumes the session in the session directory.
-    /// - Parameters:
-    ///   - trainingData: The sounds and their labels.
-    ///   - parameters: The parameters of training.
-    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
-    /// - Returns: The running job.
-    /// - Throws: The errors of `makeTrainingSession`.
-    public static func train(
-        trainingData: DataSource,
-        parameters: ModelParameters = ModelParameters(),
-        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
-    ) throws -> MLJob<MLSoundClassifier> {
-        try resume(
-            makeTrainingSession(
-                trainingData: trainingData,
-                parameters: parameters,
-                sessionParameters: sessionParameters
-            )
-        )
-    }
-
     /// Starts to train on the sound files of each label, or resumes the session in the session directory.
     /// - Parameters:
     ///   - trainingData: The files by label.
@@ -257,41 +198,7 @@ public struct MLSoundClassifier: @unchecked Sendable {
         )
     }
 
-    /// Makes a training session, or restores the one in the session directory, without starting it.
-    /// - Parameters:
-    ///   - trainingData: The sounds and their labels.
-    ///   - parameters: The parameters of training.
-    ///   - sessionParameters: The session's directory, intervals and limit of iterations.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError.modifiedTrainingData` and `.incompatibleParameters` if the session in the directory has
-    ///   other data or parameters, and the errors of training.
-    public static func makeTrainingSession(
-        trainingData: DataSource,
-        parameters: ModelParameters = .init(),
-        sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
-    ) throws -> MLTrainingSession<MLSoundClassifier> {
-        try MLTrainingSession(run(trainingData, parameters), sessionParameters)
-    }
-
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLSoundClassifier> {
-        try MLTrainingSession(restoring: SeriesRun<Self>.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLSoundClassifier>) throws -> MLJob<MLSoundClassifier> {
-        try session.resume()
-    }
-
-    private static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
+    static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
         guard parameters.maxIterations > 0 else {
             throw MLCreateError.generic(reason: "maxIterations is \(parameters.maxIterations); it must be 1 or more")
         }
@@ -352,8 +259,9 @@ public struct MLSoundClassifier: @unchecked Sendable {
     }
 }
 
-extension MLSoundClassifier: SeriesTask {
+extension MLSoundClassifier: SeriesClassifier {
     static var taskName: String { "MLSoundClassifier" }
+    static var title: String { "Sound classifier" }
 
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options
@@ -371,11 +279,4 @@ extension MLSoundClassifier: SeriesTask {
             )
         )
     }
-}
-
-extension MLSoundClassifier: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The parameters and metrics.
-    public var description: String { outcome.text("Sound classifier", "\(modelParameters)") }
-    /// The same text as `description`.
-    public var debugDescription: String { description }
 }

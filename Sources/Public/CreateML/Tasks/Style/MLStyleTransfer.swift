@@ -12,7 +12,7 @@ import MLStyleTraining
 /// `ModelParameters.featureExtractor` takes another.
 ///
 /// Models take a picture `image` of any size from 64 × 64 pixels on and give `stylizedImage` in the same size.
-public struct MLStyleTransfer: Sendable {
+public struct MLStyleTransfer: MLSessionTask, Sendable {
     /// The default values of parameters.
     public struct __Defaults {
         /// The default maximum number of iterations.
@@ -44,13 +44,6 @@ public struct MLStyleTransfer: Sendable {
     public init(trainingData: DataSource, parameters: ModelParameters = .init()) throws {
         var run = try Self.run(trainingData, parameters)
         self = try run.run()
-    }
-
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, StyleRun.self)
     }
 
     /// Does nothing: the network that measures style is installed by `coreml extractor install efficientnet-lite0`.
@@ -142,25 +135,6 @@ extension MLStyleTransfer {
         try MLTrainingSession(run(trainingData, parameters), sessionParameters)
     }
 
-    /// Restores the session in the session directory with the pictures that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, its session is missing, damaged or of another task, or the
-    ///   network that measures style was removed or changed.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<MLStyleTransfer> {
-        try MLTrainingSession(restoring: StyleRun.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<MLStyleTransfer>) throws -> MLJob<MLStyleTransfer> {
-        try session.resume()
-    }
-
     private static func run(_ trainingData: DataSource, _ parameters: ModelParameters) throws -> StyleRun {
         let settings = parameters.settings
         try MLCreateError.translating { try settings.validate() }
@@ -182,6 +156,10 @@ extension MLStyleTransfer {
             )
         )
     }
+}
+
+extension MLStyleTransfer: SessionTask {
+    typealias Run = StyleRun
 }
 
 extension MLStyleTransfer: CustomStringConvertible, CustomDebugStringConvertible {

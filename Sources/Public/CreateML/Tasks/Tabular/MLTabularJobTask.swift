@@ -1,11 +1,7 @@
 public import TabularData
 
 /// A tabular task that can be trained in the background.
-public protocol MLTabularJobTask: MLTabularTask {
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    init(checkpoint: MLCheckpoint) throws
+public protocol MLTabularJobTask: MLTabularTask, MLSessionTask {
     /// Makes a training session, or restores the one in the session directory, without starting it.
     /// - Parameters:
     ///   - trainingData: The rows, with a column for the target and one for each feature.
@@ -24,18 +20,6 @@ public protocol MLTabularJobTask: MLTabularTask {
         parameters: ModelParameters,
         sessionParameters: MLTrainingSessionParameters
     ) throws -> MLTrainingSession<Self>
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<Self>
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    static func resume(_ session: MLTrainingSession<Self>) throws -> MLJob<Self>
 }
 
 // Members with default arguments call the requirements of the same names.

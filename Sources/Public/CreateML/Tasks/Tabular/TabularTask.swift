@@ -4,9 +4,63 @@ package import TabularData
 
 // The public protocols have the members of Apple's tasks; these have the implementations.
 
-/// A tabular task made of a trained table.
-package protocol TabularTask: MLTabularTask where ModelParameters: TabularParameters {
+/// The metrics of a kind of tabular task: of a classifier or a regressor.
+package protocol TabularTaskMetrics {
     static var isClassifier: Bool { get }
+
+    init(_ metrics: TabularMetrics)
+    init(_ error: any Error)
+}
+
+extension MLClassifierMetrics: TabularTaskMetrics {
+    package static var isClassifier: Bool { true }
+
+    package init(_ metrics: TabularMetrics) { self = metrics.classifier }
+}
+
+extension MLRegressorMetrics: TabularTaskMetrics {
+    package static var isClassifier: Bool { false }
+
+    package init(_ metrics: TabularMetrics) { self = metrics.regressor }
+}
+
+/// A tabular model made of a trained table.
+package protocol TabularModel: MLTabularModel where Metrics: TabularTaskMetrics {
+    var trained: TrainedTable { get }
+}
+
+extension TabularModel {
+    package static var isClassifier: Bool { Metrics.isClassifier }
+
+    /// The performance on the rows that the model was trained on.
+    public var trainingMetrics: Metrics { Metrics(trained.trainingMetrics) }
+    /// The performance on the validation rows; invalid if there are none.
+    public var validationMetrics: Metrics { Metrics(trained.validationMetrics) }
+
+    /// Evaluates the model on rows with known targets; an error is in the metrics.
+    public func evaluation(on labeledData: DataFrame) -> Metrics { Metrics(trained.evaluation(on: labeledData)) }
+
+    /// Evaluates the model on a table with known targets; an error, such as an invalid table's, is in the metrics.
+    public func evaluation(on labeledData: MLDataTable) -> Metrics {
+        do { return evaluation(on: try labeledData.dataFrame()) } catch { return Metrics(error) }
+    }
+
+    /// Predicts the target of every row.
+    public func predictions(from data: DataFrame) throws -> AnyColumn { try trained.predictions(from: data) }
+
+    /// Writes the trained model to a file or package.
+    public func write(to fileURL: URL, metadata: MLModelMetadata?) throws {
+        try trained.task.write(to: fileURL, metadata)
+    }
+
+    /// Writes the trained model to a path.
+    public func write(toFile path: String, metadata: MLModelMetadata?) throws {
+        try trained.task.write(toFile: path, metadata)
+    }
+}
+
+/// A tabular task made of a trained table.
+package protocol TabularTask: TabularModel, MLTabularTask where ModelParameters: TabularParameters {
     var trained: TrainedTable { get set }
 
     init(_ trained: TrainedTable, _ parameters: ModelParameters)
@@ -37,19 +91,6 @@ extension TabularTask {
         set { trained.task.model = newValue }
     }
 
-    /// Predicts the target of every row.
-    public func predictions(from data: DataFrame) throws -> AnyColumn { try trained.predictions(from: data) }
-
-    /// Writes the trained model to a file or package.
-    public func write(to fileURL: URL, metadata: MLModelMetadata?) throws {
-        try trained.task.write(to: fileURL, metadata)
-    }
-
-    /// Writes the trained model to a path.
-    public func write(toFile path: String, metadata: MLModelMetadata?) throws {
-        try trained.task.write(toFile: path, metadata)
-    }
-
     /// The columns, parameters and metrics.
     public var description: String {
         """
@@ -72,61 +113,14 @@ extension TabularTask {
     public var debugDescription: String { description }
 }
 
-/// A tabular regressor made of a trained table.
-package protocol TabularRegressor: TabularTask, MLTabularRegressor {}
-
-extension TabularRegressor {
-    package static var isClassifier: Bool { false }
-
-    /// The performance on the rows that the model was trained on.
-    public var trainingMetrics: MLRegressorMetrics { trained.trainingMetrics.regressor }
-    /// The performance on the validation rows; invalid if there are none.
-    public var validationMetrics: MLRegressorMetrics { trained.validationMetrics.regressor }
-
-    /// Evaluates the model on rows with known targets; an error is in the metrics.
-    public func evaluation(on labeledData: DataFrame) -> MLRegressorMetrics {
-        trained.evaluation(on: labeledData).regressor
-    }
-
-    /// Evaluates the model on a table with known targets; an error, such as an invalid table's, is in the metrics.
-    public func evaluation(on labeledData: MLDataTable) -> MLRegressorMetrics {
-        do { return evaluation(on: try labeledData.dataFrame()) } catch { return MLRegressorMetrics(error) }
-    }
-}
-
-/// A tabular classifier made of a trained table.
-package protocol TabularClassifier: TabularTask, MLTabularClassifier {}
-
-extension TabularClassifier {
-    package static var isClassifier: Bool { true }
-
-    /// The performance on the rows that the model was trained on.
-    public var trainingMetrics: MLClassifierMetrics { trained.trainingMetrics.classifier }
-    /// The performance on the validation rows; invalid if there are none.
-    public var validationMetrics: MLClassifierMetrics { trained.validationMetrics.classifier }
-
-    /// Evaluates the model on rows with known targets; an error is in the metrics.
-    public func evaluation(on labeledData: DataFrame) -> MLClassifierMetrics {
-        trained.evaluation(on: labeledData).classifier
-    }
-
-    /// Evaluates the model on a table with known targets; an error, such as an invalid table's, is in the metrics.
-    public func evaluation(on labeledData: MLDataTable) -> MLClassifierMetrics {
-        do { return evaluation(on: try labeledData.dataFrame()) } catch { return MLClassifierMetrics(error) }
-    }
+extension SessionTask where Self: TabularTask {
+    typealias Run = TabularRun<Self>
 }
 
 /// A tabular task that a `TabularRun` can train in the background.
 package protocol TabularJobTask: TabularTask, MLTabularJobTask {}
 
 extension TabularJobTask {
-    /// Makes the model of a checkpoint.
-    /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
-    /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
-    public init(checkpoint: MLCheckpoint) throws {
-        self = try MLTrainingSession<Self>.product(of: checkpoint, TabularRun<Self>.self)
-    }
-
     /// Makes a training session, or restores the one in the session directory, without starting it.
     public static func makeTrainingSession(
         trainingData: DataFrame,
@@ -142,20 +136,4 @@ extension TabularJobTask {
             )
         }
     }
-
-    /// Restores the session in the session directory with the data that it was begun with.
-    /// - Parameter sessionParameters: Session parameters with a directory.
-    /// - Returns: The session, for `resume(_:)`.
-    /// - Throws: `MLCreateError` if there is no directory, or its session is missing, damaged or of another task.
-    public static func restoreTrainingSession(
-        sessionParameters: MLTrainingSessionParameters
-    ) throws -> MLTrainingSession<Self> {
-        try MLTrainingSession(restoring: TabularRun<Self>.self, sessionParameters)
-    }
-
-    /// Starts or resumes the training of a session in the background.
-    /// - Parameter session: A session that no job is training.
-    /// - Returns: The running job.
-    /// - Throws: `MLCreateError` if a job is training the session, or its checkpoint cannot be read.
-    public static func resume(_ session: MLTrainingSession<Self>) throws -> MLJob<Self> { try session.resume() }
 }

@@ -75,7 +75,7 @@ package struct TrainedTable: Sendable {
         (trainingMetrics, validationMetrics) = (.failure(failure), .failure(failure))
         let features = layout.features.map { feature -> EncodedFeature in
             switch feature.kind {
-            case .number: .numbers([])
+            case .number: .numbers(NumberColumn([]))
             case .categories(let list): .categories([], count: list.count)
             case .keys, .integerKeys:
                 .sparse(EncodedFeature.Sparse(starts: [0], columns: [], values: [], width: feature.kind.width))
@@ -109,7 +109,8 @@ package struct TrainedTable: Sendable {
     // MARK: Importance
 
     private static func sample(_ rows: EncodedTable, _ targets: TargetContent) -> (EncodedTable, TargetContent) {
-        guard rows.rowCount > PermutationImportance.Extent.mostRows else { return (rows, targets) }
+        // The memory of the caller's frame is not kept with the model.
+        guard rows.rowCount > PermutationImportance.Extent.mostRows else { return (rows.owned, targets) }
         var generator = SplitMix64(seed: 0)
         let kept = (0..<rows.rowCount).shuffled(using: &generator).prefix(PermutationImportance.Extent.mostRows)
             .sorted()
@@ -305,7 +306,7 @@ package struct TrainedTable: Sendable {
 }
 
 /// Metrics of either kind of task.
-enum TabularMetrics: Sendable {
+package enum TabularMetrics: Sendable {
     case regressor(MLRegressorMetrics)
     case classifier(ConfusionCounts)
     case failure(any Error)

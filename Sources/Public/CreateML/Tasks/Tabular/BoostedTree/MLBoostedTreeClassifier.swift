@@ -17,4 +17,4 @@ public struct MLBoostedTreeClassifier: MLTabularClassifier, MLTabularJobTask {
     public typealias ModelParameters = MLBoostedTreeParameters<MLBoostedTreeClassifier>
 }
 
-extension MLBoostedTreeClassifier: TabularClassifier, TabularJobTask {}
+extension MLBoostedTreeClassifier: TabularJobTask, SessionTask {}

@@ -17,4 +17,4 @@ public struct MLBoostedTreeRegressor: MLTabularRegressor, MLTabularJobTask {
     public typealias ModelParameters = MLBoostedTreeParameters<MLBoostedTreeRegressor>
 }
 
-extension MLBoostedTreeRegressor: TabularRegressor, TabularJobTask {}
+extension MLBoostedTreeRegressor: TabularJobTask, SessionTask {}

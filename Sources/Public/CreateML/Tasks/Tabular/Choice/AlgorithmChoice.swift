@@ -30,29 +30,3 @@ package struct AlgorithmChoice: Sendable {
     /// The trials, the best first; none if the table had too few rows to hold some out.
     package var trials: [Trial]
 }
-
-extension MLRegressor {
-    /// The algorithm of the case.
-    package var algorithm: TabularAlgorithm { task.algorithm }
-
-    /// The algorithms that were compared; `nil` for a task that was wrapped in a case.
-    package var choice: AlgorithmChoice? { trained.choice }
-
-    /// The trained model and its metrics.
-    package var trained: TrainedTable { task.trained }
-}
-
-extension MLClassifier {
-    /// The algorithm of the case.
-    package var algorithm: TabularAlgorithm { task.algorithm }
-
-    /// The algorithms that were compared; `nil` for a task that was wrapped in a case.
-    package var choice: AlgorithmChoice? { trained.choice }
-
-    /// The trained model and its metrics.
-    package var trained: TrainedTable { task.trained }
-}
-
-extension TabularTask {
-    fileprivate var algorithm: TabularAlgorithm { modelParameters.settings.algorithm }
-}

@@ -3,12 +3,6 @@ import MLFeatures
 import MLTrainingCore
 import TabularData
 
-/// A type whose cases are the tasks among which `ChoiceRun` chooses.
-protocol ChosenTask: Sendable {
-    static var isClassifier: Bool { get }
-    init(_ trained: TrainedTable, _ settings: LearnerSettings, _ validation: MLTabularValidation)
-}
-
 /// The choice of an algorithm; a trial is an iteration.
 ///
 /// Small tables are cross-validated, and the chosen algorithm is trained on all rows.  On large tables each algorithm

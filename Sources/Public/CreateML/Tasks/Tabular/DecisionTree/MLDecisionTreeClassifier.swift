@@ -17,4 +17,4 @@ public struct MLDecisionTreeClassifier: MLTabularClassifier, MLTabularJobTask {
     public typealias ModelParameters = MLDecisionTreeParameters<MLDecisionTreeClassifier>
 }
 
-extension MLDecisionTreeClassifier: TabularClassifier, TabularJobTask {}
+extension MLDecisionTreeClassifier: TabularJobTask, SessionTask {}

@@ -17,4 +17,4 @@ public struct MLDecisionTreeRegressor: MLTabularRegressor, MLTabularJobTask {
     public typealias ModelParameters = MLDecisionTreeParameters<MLDecisionTreeRegressor>
 }
 
-extension MLDecisionTreeRegressor: TabularRegressor, TabularJobTask {}
+extension MLDecisionTreeRegressor: TabularJobTask, SessionTask {}

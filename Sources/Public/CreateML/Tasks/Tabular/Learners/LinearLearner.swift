@@ -108,7 +108,7 @@ extension EncodedTable {
     func linearMatrix() throws -> LinearTrainingMatrix {
         let blocks = features.map { feature -> LinearTrainingMatrix.Block in
             switch feature {
-            case .numbers(let values): .column(values)
+            case .numbers(let values): .column(values.array)
             case .categories(let values, let count): .categories(values, count: count)
             case .dense(let values, let width): .dense(values, columns: width)
             case .sparse(let sparse):

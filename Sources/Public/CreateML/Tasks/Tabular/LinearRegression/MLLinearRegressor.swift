@@ -104,7 +104,7 @@ public struct MLLinearRegressor: MLTabularRegressor, MLTabularJobTask {
     }
 }
 
-extension MLLinearRegressor: TabularRegressor, TabularJobTask {}
+extension MLLinearRegressor: TabularJobTask, SessionTask {}
 
 extension MLLinearRegressor.ModelParameters: LinearParameters {
     static var kind: LinearSettings.Kind { .linearRegression }

@@ -104,7 +104,7 @@ public struct MLLogisticRegressionClassifier: MLTabularClassifier, MLTabularJobT
     }
 }
 
-extension MLLogisticRegressionClassifier: TabularClassifier, TabularJobTask {}
+extension MLLogisticRegressionClassifier: TabularJobTask, SessionTask {}
 
 extension MLLogisticRegressionClassifier.ModelParameters: LinearParameters {
     static var kind: LinearSettings.Kind { .logisticRegression }

@@ -17,4 +17,4 @@ public struct MLRandomForestClassifier: MLTabularClassifier, MLTabularJobTask {
     public typealias ModelParameters = MLRandomForestParameters<MLRandomForestClassifier>
 }
 
-extension MLRandomForestClassifier: TabularClassifier, TabularJobTask {}
+extension MLRandomForestClassifier: TabularJobTask, SessionTask {}

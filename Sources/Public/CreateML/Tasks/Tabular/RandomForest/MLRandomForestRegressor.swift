@@ -17,4 +17,4 @@ public struct MLRandomForestRegressor: MLTabularRegressor, MLTabularJobTask {
     public typealias ModelParameters = MLRandomForestParameters<MLRandomForestRegressor>
 }
 
-extension MLRandomForestRegressor: TabularRegressor, TabularJobTask {}
+extension MLRandomForestRegressor: TabularJobTask, SessionTask {}

@@ -14,7 +14,7 @@ import TabularData
 /// | arrays of numbers, `MLMultiArray`, `MLShapedArray` | arrays |
 enum ColumnContent: Sendable {
     /// NaN where a value is missing.
-    case numbers([Double])
+    case numbers(NumberColumn)
     case texts([String?])
     case dictionaries([[String: Double]?])
     case integerDictionaries([[Int64: Double]?])
@@ -32,24 +32,8 @@ enum ColumnContent: Sendable {
         func of<T, R>(_ type: T.Type, _ transform: (T) throws -> R) rethrows -> [R?] {
             try column.assumingType(type).map { element in try element.map(transform) }
         }
-        func integers<T: BinaryInteger>(_ type: T.Type) -> [Double] {
-            column.assumingType(type).map { $0.map { Double($0) } ?? .nan }
-        }
-        func floats<T: BinaryFloatingPoint>(_ type: T.Type) -> [Double] {
-            column.assumingType(type).map { $0.map { Double($0) } ?? .nan }
-        }
         func list(_ values: [Double]) -> ArrayValue { ArrayValue(shape: [values.count], values: values) }
         switch column.wrappedElementType {
-        case is Double.Type:
-            let typed = column.assumingType(Double.self)
-            let whole = typed.withContiguousStorageIfAvailable { (buffer: UnsafeBufferPointer<Double>) in Array(buffer)
-            }
-            self = .numbers(whole ?? typed.map { $0 ?? .nan })
-        case is Int.Type: self = .numbers(integers(Int.self))
-        case is Float.Type: self = .numbers(floats(Float.self))
-        case let type as any BinaryInteger.Type: self = .numbers(integers(type))
-        case let type as any BinaryFloatingPoint.Type: self = .numbers(floats(type))
-        case is Bool.Type: self = .numbers(column.assumingType(Bool.self).map { $0.map { $0 ? 1 : 0 } ?? .nan })
         case is String.Type: self = .texts(column.assumingType(String.self).map { $0 })
         case is [String: Double].Type: self = .dictionaries(of([String: Double].self) { $0 })
         case is [String: Float].Type: self = .dictionaries(of([String: Float].self) { $0.mapValues(Double.init) })
@@ -71,6 +55,10 @@ enum ColumnContent: Sendable {
         case is MLShapedArray<Float>.Type: self = .arrays(of(MLShapedArray<Float>.self, Self.value))
         case is MLShapedArray<Int32>.Type: self = .arrays(of(MLShapedArray<Int32>.self, Self.value))
         default:
+            if let numbers = NumberColumn(column) {
+                self = .numbers(numbers)
+                break
+            }
             throw MLCreateError.type(
                 reason: "the column '\(column.name)' holds elements of type \(column.wrappedElementType), which is no "
                     + "feature; features are numbers, Bool, String, dictionaries from String or Int to numbers, and "
@@ -106,7 +94,7 @@ enum ColumnContent: Sendable {
         }
         switch self {
         case .numbers(let values):
-            if let row = values.firstIndex(where: \.isInfinite) { throw fail(row, values[row]) }
+            if values.canBeInfinite, let (row, value) = values.first(where: \.isInfinite) { throw fail(row, value) }
         case .texts: break
         case .dictionaries(let values):
             for (row, value) in values.enumerated() {
@@ -142,7 +130,7 @@ enum ColumnContent: Sendable {
     func checkPresence(_ name: String, _ use: String = "") throws {
         let row: Int? =
             switch self {
-            case .numbers(let values): values.firstIndex(where: \.isNaN)
+            case .numbers(let values): values.first(where: \.isNaN)?.row
             case .arrays(let values):
                 values.firstIndex { value in value.map { $0.values.contains(where: \.isNaN) } ?? true }
             case .texts, .dictionaries, .integerDictionaries: nil
@@ -176,9 +164,10 @@ enum ColumnContent: Sendable {
         }
     }
 
+    /// Some rows; numbers stay where they are.
     func rows(_ rows: [Int]) -> ColumnContent {
         switch self {
-        case .numbers(let values): .numbers(rows.map { values[$0] })
+        case .numbers(let values): .numbers(values.viewing(rows))
         case .texts(let values): .texts(rows.map { values[$0] })
         case .dictionaries(let values): .dictionaries(rows.map { values[$0] })
         case .integerDictionaries(let values): .integerDictionaries(rows.map { values[$0] })
@@ -193,7 +182,7 @@ extension Fingerprint {
         add(content.kind)
         add(content.count)
         switch content {
-        case .numbers(let values): values.withUnsafeBytes { add($0) }
+        case .numbers(let values): values.withValues { add($0.bytes) }
         case .texts(let values): for text in values { add(text ?? "\u{0}") }
         case .dictionaries(let values):
             for value in values {
@@ -214,7 +203,8 @@ extension Fingerprint {
         case .arrays(let values):
             for value in values {
                 add(value?.values.count ?? -1)
-                (value?.values ?? []).withUnsafeBytes { add($0) }
+                let own = value?.values ?? []
+                add(own.span.bytes)
             }
         }
     }

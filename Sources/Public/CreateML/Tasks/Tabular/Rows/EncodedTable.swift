@@ -6,7 +6,7 @@ import MLTreeTraining
 /// One feature of all rows, encoded as its `FeatureLayout` says.
 enum EncodedFeature: Sendable {
     /// NaN where a value is missing.
-    case numbers([Double])
+    case numbers(NumberColumn)
     /// -1 for none.
     case categories([Int32], count: Int)
     case sparse(Sparse)
@@ -55,7 +55,7 @@ enum EncodedFeature: Sendable {
 
     func rows(_ rows: [Int]) -> EncodedFeature {
         switch self {
-        case .numbers(let values): return .numbers(rows.map { values[$0] })
+        case .numbers(let values): return .numbers(values.rows(rows))
         case .categories(let values, let count): return .categories(rows.map { values[$0] }, count: count)
         case .dense(let values, let width):
             return .dense(rows.flatMap { values[$0 * width..<($0 + 1) * width] }, width: width)
@@ -83,6 +83,15 @@ struct EncodedTable: Sendable {
         EncodedTable(rowCount: rows.count, features: features.map { $0.rows(rows) })
     }
 
+    /// The rows in memory of their own.
+    var owned: EncodedTable {
+        var result = self
+        for (index, feature) in features.enumerated() {
+            if case .numbers(let values) = feature { result.features[index] = .numbers(values.owned) }
+        }
+        return result
+    }
+
     /// The maximum memory of the table that trees are trained on, 16 GiB.
     private static let mostBytes = 16 << 30
 
@@ -101,7 +110,7 @@ struct EncodedTable: Sendable {
         columns.reserveCapacity(width)
         for feature in features {
             switch feature {
-            case .numbers(let values): columns.append(values.map { Float($0) })
+            case .numbers(let values): columns.append(values.singles)
             case .categories(let values, let count):
                 let first = columns.count
                 for _ in 0..<count { columns.append([Float](repeating: 0, count: rowCount)) }
@@ -127,7 +136,7 @@ struct EncodedTable: Sendable {
     var hasMissing: Bool {
         features.contains { feature in
             switch feature {
-            case .numbers(let values): values.contains(where: \.isNaN)
+            case .numbers(let values): values.first(where: \.isNaN) != nil
             case .dense(let values, _): values.contains(where: \.isNaN)
             case .categories, .sparse: false
             }
@@ -162,7 +171,7 @@ struct EncodedTable: Sendable {
                 )
             case (.array(let shape), .dense(let values, _)):
                 columns[feature.name] = .arrays(Tensor(values: values, scalarType: .float64, shape: [rowCount] + shape))
-            case (_, .numbers(let values)): columns[feature.name] = .doubles(values)
+            case (_, .numbers(let values)): columns[feature.name] = .doubles(values.array)
             default: preconditionFailure("the table was not made with the layout")
             }
         }
@@ -182,7 +191,7 @@ extension EncodedTable {
         writer.write(UInt64(rowCount))
         for feature in features {
             switch feature {
-            case .numbers(let values): writer.write(values)
+            case .numbers(let values): writer.write(values.array)
             case .categories(let values, _): writer.write(values)
             case .dense(let values, _): writer.write(values)
             case .sparse(let sparse):
@@ -204,7 +213,7 @@ extension EncodedTable {
                 guard values.count == rows, !values.contains(where: \.isInfinite) else {
                     throw reader.damaged("numbers")
                 }
-                return .numbers(values)
+                return .numbers(NumberColumn(values))
             case .categories:
                 let values: [Int32] = try reader.readArray()
                 guard values.count == rows, values.allSatisfy({ $0 >= -1 && Int($0) < width }) else {

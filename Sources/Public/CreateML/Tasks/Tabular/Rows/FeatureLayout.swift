@@ -57,7 +57,7 @@ struct FeatureLayout: Hashable, Sendable {
             }
             switch content {
             case .numbers(let values):
-                guard values.contains(where: { !$0.isNaN }) else { throw empty() }
+                guard values.hasValues else { throw empty() }
                 return Feature(name: name, kind: .number)
             case .texts(let values):
                 var seen: Set<String> = []
@@ -97,7 +97,7 @@ struct FeatureLayout: Hashable, Sendable {
             case (.number, .numbers(let values)): return .numbers(values)
             // A column without any value has no type of its own.
             case (.number, .texts(let values)) where values.allSatisfy({ $0 == nil }):
-                return .numbers([Double](repeating: .nan, count: values.count))
+                return .numbers(NumberColumn([Double](repeating: .nan, count: values.count)))
             case (.categories(let list), .texts(let values)):
                 let places = Self.places(list)
                 return .categories(values.map { $0.flatMap { places[$0] } ?? -1 }, count: list.count)

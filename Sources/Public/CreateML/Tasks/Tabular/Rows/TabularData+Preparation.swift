@@ -26,13 +26,13 @@ enum TargetContent: Sendable {
                     + "regressor learns numbers: convert it, or use a classifier"
             )
         }
-        if let row = values.firstIndex(where: { !$0.isFinite }) {
+        if let row = values.first(where: { !$0.isFinite })?.row {
             throw MLCreateError.generic(
                 reason:
                     "the target '\(column.name)' of row \(row) is missing or no finite number; remove such rows first"
             )
         }
-        return .numbers(values)
+        return .numbers(values.array)
     }
 
     /// The targets of a classifier: strings, integers, or `Bool`, whose labels are the strings "false" and "true".

@@ -86,7 +86,7 @@ public struct MLSupportVectorClassifier: MLTabularClassifier {
     }
 }
 
-extension MLSupportVectorClassifier: TabularClassifier {}
+extension MLSupportVectorClassifier: TabularTask {}
 
 extension MLSupportVectorClassifier.ModelParameters: LinearParameters {
     static var kind: LinearSettings.Kind { .supportVector }

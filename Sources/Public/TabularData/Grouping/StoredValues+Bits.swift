@@ -2,7 +2,7 @@ import Foundation
 
 // Elements as whole numbers or bit patterns, for tables that know nothing of types.
 
-extension _ColumnValues {
+extension StoredValues {
     /// The least and greatest value of a column of integers or Booleans that fit in a signed 64-bit integer.
     func integerRange() -> ClosedRange<Int64>? {
         var least = Int64.max

@@ -1,7 +1,7 @@
 /// The elements of selected rows of a column, which statistics and transformations read.
 ///
-/// Public only because `_StoredColumn` mentions it.
-public struct _ColumnValues<Wrapped> {
+/// Clients get it as `StoredColumn.storedValues`; it has no public members.
+public struct StoredValues<Wrapped> {
     @usableFromInline let storage: ColumnStorage<Wrapped>
     @usableFromInline let selection: RowSelection
 
@@ -70,7 +70,7 @@ public struct _ColumnValues<Wrapped> {
     }
 }
 
-extension _ColumnValues where Wrapped: AdditiveArithmetic {
+extension StoredValues where Wrapped: AdditiveArithmetic {
     @inlinable
     func sum() -> Wrapped {
         var total = Wrapped.zero
@@ -79,7 +79,7 @@ extension _ColumnValues where Wrapped: AdditiveArithmetic {
     }
 }
 
-extension _ColumnValues where Wrapped: FloatingPoint {
+extension StoredValues where Wrapped: FloatingPoint {
     /// Returns the sum by several independent chains of additions, which need not wait for each other.
     @inlinable
     func sum() -> Wrapped {
@@ -139,7 +139,7 @@ extension _ColumnValues where Wrapped: FloatingPoint {
     }
 }
 
-extension _ColumnValues where Wrapped: BinaryInteger {
+extension StoredValues where Wrapped: BinaryInteger {
     /// Returns the mean of the values as doubles, or nil when there are none.
     @inlinable
     func mean() -> Double? {
@@ -160,7 +160,7 @@ extension _ColumnValues where Wrapped: BinaryInteger {
     }
 }
 
-extension _ColumnValues where Wrapped: Comparable {
+extension StoredValues where Wrapped: Comparable {
     /// Returns the first row with the least value, ignoring values not equal to themselves (NaN).
     @inlinable
     func argmin() -> Int? {
