@@ -12,8 +12,9 @@ struct Serve: ParsableCommand {
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve --help
 
-            The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout it is built by
-            swift build -c release --package-path Server --product coreml-serve
+            The arguments are those of coreml-serve, which lies beside coreml or in PATH. A release has an archive and a
+            Debian package of it; in a checkout it is built by
+            swift build -c release --package-path Server --scratch-path .build --product coreml-serve
             """
     )
 
@@ -26,9 +27,9 @@ struct Serve: ParsableCommand {
         guard let path = Self.path else {
             throw Failure(
                 """
-                There is no \(Self.program) beside coreml or in PATH. Build it with
-                  swift build -c release --package-path Server --product \(Self.program)
-                and put it beside coreml: cp Server/.build/release/\(Self.program) \(Self.folder ?? "/usr/local/bin")/
+                There is no \(Self.program) beside coreml or in PATH. Install the release's archive or Debian package of that \
+                name, or build it beside coreml:
+                  swift build -c release --package-path Server --scratch-path .build --product \(Self.program)
                 """
             )
         }
