@@ -47,9 +47,10 @@ extension TrainedTable {
         let labels: LabelList? =
             grown.textLabels.map { .strings($0) } ?? grown.integerLabels.map { .integers($0) }
         let objective = TreeObjective(classes: labels?.count)
-        guard labels?.count ?? 2 > 1, !grown.trees.isEmpty, grown.trees.count.isMultiple(of: objective.outputCount) else {
+        let count = grown.trees.count
+        guard labels?.count ?? 2 > 1, count > 0, count.isMultiple(of: objective.outputCount) else {
             throw MLCreateError.generic(
-                reason: "there are \(grown.trees.count) trees for \(labels?.count ?? 0) classes, which are no whole rounds"
+                reason: "there are \(count) trees for \(labels?.count ?? 0) classes, which are no whole rounds"
             )
         }
         let trees = try grown.trees.map { try RegressionTree($0, columns: layout.width) }
