@@ -83,6 +83,19 @@ def pictures(folder, count, files=16):
     return _written(pa.table({"id": np.arange(count), "picture": pa.array(data, pa.binary())}), folder, files)
 
 
+def houses(count):
+    """Houses with sizes and towns, some of them missing, and what they cost: a price, whether it is high, its quarter."""
+    generator = np.random.default_rng(6)
+    size, rooms = generator.uniform(20, 200, count), generator.integers(1, 9, count)
+    towns = np.array(["Oslo", "Rome", "Wien"])[generator.integers(0, 3, count)]
+    price = 3 * size + 20 * rooms + 100 * (towns == "Rome")
+    return pa.table({
+        "size": pa.array(size, mask=generator.random(count) < 0.01), "rooms": rooms,
+        "town": pa.array(towns, mask=generator.random(count) < 0.01), "price": price,
+        "dear": pa.array(np.where(price > np.median(price), "yes", "no")),
+        "quarter": np.searchsorted(np.quantile(price, [0.25, 0.5, 0.75]), price)})
+
+
 def _written(table, folder, files):
     folder.mkdir()
     size = -(-table.num_rows // files)

@@ -21,6 +21,10 @@ _NUMBERS = {
     np.dtype(np.int32): pa.int32(), np.dtype(np.int8): pa.int32()}
 
 
+PICTURES = 64
+"""The most pictures that are decoded at the same time."""
+
+
 def arrow_type(feature: Feature) -> pa.DataType:
     """The type of the column that an output becomes.
 
@@ -74,6 +78,12 @@ class TablePredictor:
                 raise FeatureError(
                     f"the table has a column '{name}' already; choose another name with prefix= or error=, or drop it")
 
+    def used(self, names: Sequence[str]) -> list[str]:
+        """Those of the columns that the model reads, each once."""
+        columns = [[column] if isinstance(column, str) else column for column in self.columns.values()]
+        wanted = dict.fromkeys(name for group in columns for name in group)
+        return [name for name in wanted if name in names]
+
     @property
     def fields(self) -> list[pa.Field]:
         """The columns that are added: an answer for each output, and what was wrong with the row."""
@@ -82,10 +92,13 @@ class TablePredictor:
 
     def predict(self, table: Union[pa.Table, pa.RecordBatch]) -> list[Any]:
         """The added columns; a row that the model does not take has nulls and a message."""
-        inputs = self._inputs(table)
-        parts = self._parts(inputs, 0, table.num_rows)
-        columns = [pa.concat_arrays([part[place] for part in parts]) for place in range(len(self.outputs) + 1)]
-        return columns
+        inputs, count = self._inputs(table), table.num_rows
+        step = PICTURES if any(feature.type == "Image" for feature in self.model.inputs.values()) else max(count, 1)
+        parts = [
+            part for start in range(0, max(count, 1), step) for part in self._parts(inputs, start, min(start + step, count))]
+        if len(parts) == 1:
+            return parts[0]
+        return [pa.concat_arrays([part[place] for part in parts]) for place in range(len(self.outputs) + 1)]
 
     def _inputs(self, table: Any) -> dict[str, Any]:
         inputs = {}
@@ -136,7 +149,7 @@ def _column(feature: Feature, column: Any) -> Any:
         return _arrays(feature, column)
     if feature.type == "Dictionary" and pa.types.is_map(kind):
         return [None if entries is None else dict(entries) for entries in column.to_pylist()]
-    return column.to_pylist()
+    return column if feature.type == "Image" else column.to_pylist()
 
 
 def _arrays(feature: Feature, column: Any) -> Any:

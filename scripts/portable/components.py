@@ -20,6 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = pathlib.Path(__file__).with_name("libraries")
+SERVERS = {"coreml-serve", "coreml-server"}
 SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
 TITLES = (  # what a licence's text contains → its name in SPDX's list; the first that fits
     ("Runtime Library Exception", SWIFT_LICENCE),
@@ -62,10 +63,10 @@ def modules(lists):
 def swift_packages(lists):
     """The packages of Package.resolved that have a module among the objects, and what they bring along."""
     linked = modules(lists)
-    for base in sorted({package_of(file) for file in lists}):
-        for pin in json.loads((base / "Package.resolved").read_text())["pins"]:
+    for pins, checkouts in sorted({package_of(file) for file in lists}):
+        for pin in json.loads(pins.read_text())["pins"]:
             name = pin["location"].rstrip("/").removesuffix(".git").rsplit("/", 1)[-1]
-            folder = base / ".build" / "checkouts" / name
+            folder = checkouts / name
             if not linked & {source.name for source in folder.glob("Sources/*")}:
                 continue
             licence, files = terms(folder)
@@ -74,8 +75,7 @@ def swift_packages(lists):
                 name, state.get("version", state["revision"]), licence, f"git+{pin['location']}@{state['revision']}",
                 f"pkg:swift/{re.sub(r'^https?://', '', pin['location']).removesuffix('.git')}@"
                 f"{state.get('version', state['revision'])}", files)
-            derived = folder / "Sources" / "CCryptoBoringSSL" / "hash.txt"
-            if derived.is_file():
+            for derived in folder.glob("Sources/C*BoringSSL/hash.txt"):
                 revision = re.search(r"revision ([0-9a-f]+)", derived.read_text())[1]
                 yield Component(
                     f"boringssl-in-{name}", revision, "Apache-2.0", f"git+https://boringssl.googlesource.com/boringssl@{revision}",
@@ -83,11 +83,11 @@ def swift_packages(lists):
 
 
 def package_of(list_file):
-    """The folder of the package whose build wrote a list of objects."""
-    for folder in pathlib.Path(list_file).absolute().parents:
-        if folder.name == ".build":
-            return folder.parent
-    return ROOT
+    """The pins of the package that a list of objects comes from, and the folder of the packages' sources."""
+    file = pathlib.Path(list_file).absolute()
+    build = next((folder for folder in file.parents if folder.name == ".build"), ROOT / ".build")
+    package = ROOT / "Server" if file.parent.name.removesuffix(".product") in SERVERS else ROOT
+    return package / "Package.resolved", build / "checkouts"
 
 
 def runtime():

@@ -132,6 +132,12 @@ public func loadTrainedModel(_ path: UnsafePointer<CChar>, _ failure: Failure) -
     reporting(failure) { handle(Model(try TabularTasks.loaded(String(cString: path)))) }
 }
 
+/// The handle of a model of boosted trees that were grown elsewhere; `trees` is JSON in the form of `GrownTrees`.
+@c(coreml_trained_from_trees)
+public func trainedModelOfTrees(_ trees: UnsafePointer<CChar>, _ failure: Failure) -> UnsafeMutableRawPointer? {
+    reporting(failure) { handle(Model(try TabularTasks.grown(String(cString: trees)))) }
+}
+
 /// What is known of a model, as JSON.
 @c(coreml_trained_facts)
 public func modelFacts(_ model: UnsafeMutableRawPointer, _ failure: Failure) -> UnsafeMutablePointer<CChar>? {

@@ -85,8 +85,18 @@ enum TabularTasks {
     /// A model that a task on tables wrote to a file.
     static func loaded(_ path: String) throws -> TrainedModel {
         let file = try MLCreateError.translating { try ModelFile.open(path: path) }
-        let trained = try TrainedTable(loading: file.whole().specification)
-        var facts = ModelFacts(task: "", description: "a model from \(path)")
+        return model(of: try TrainedTable(loading: file.whole().specification), "a model from \(path)")
+    }
+
+    /// A model of boosted trees that were grown elsewhere, as JSON states them.
+    static func grown(_ json: String) throws -> TrainedModel {
+        let trees = try JSONDecoder().decode(GrownTrees.self, from: Data(json.utf8))
+        return model(of: try TrainedTable(trees), "a model of boosted trees")
+    }
+
+    /// A model that is known only by its pipeline.
+    private static func model(of trained: TrainedTable, _ description: String) -> TrainedModel {
+        var facts = ModelFacts(task: "", description: description)
         complete(&facts, trained, trained.targetColumn, trained.features)
         return TrainedModel(
             facts: facts,

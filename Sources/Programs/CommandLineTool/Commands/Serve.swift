@@ -12,9 +12,8 @@ struct Serve: ParsableCommand {
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve --help
 
-            The arguments are those of coreml-serve, which lies beside coreml or in PATH. In a checkout,
-            scripts/programs --server coreml-serve
-            builds it there.
+            The arguments are those of coreml-serve, which lies beside coreml or in PATH. A release has an archive and a
+            Debian package of it; in a checkout, scripts/programs --server coreml-serve builds it.
             """
     )
 
@@ -27,9 +26,8 @@ struct Serve: ParsableCommand {
         guard let path = Self.path else {
             throw Failure(
                 """
-                There is no \(Self.program) beside coreml or in PATH. Build it in a checkout with
-                  scripts/programs --server \(Self.program)
-                and put .build/release/\(Self.program) beside coreml, in \(Self.folder ?? "/usr/local/bin").
+                There is no \(Self.program) beside coreml or in PATH. Install the release's archive or Debian package of that \
+                name, or build it in a checkout with scripts/programs --server \(Self.program).
                 """
             )
         }

@@ -20,12 +20,7 @@ struct TreeLearner: TabularLearner {
     init(_ task: LearnerTask, _ settings: TreeSettings) throws {
         self.settings = settings
         labels = task.labels
-        objective =
-            switch task.labels?.count {
-            case nil: .squaredError
-            case 2: .logistic
-            case let count?: .softmax(classes: count)
-            }
+        objective = TreeObjective(classes: task.labels?.count)
         try LearnerSettings.trees(settings).validate()
         guard settings.earlyStoppingRounds == nil || task.validation != nil else {
             throw MLCreateError.generic(
@@ -180,8 +175,15 @@ struct TreeLearner: TabularLearner {
         return trees
     }
 
-    func predictor() throws -> SpecModel.OneOf_Type {
-        let parameters = TreeTrainer.parameters(of: counted, objective: objective)
+    func predictor() throws -> SpecModel.OneOf_Type { Self.predictor(of: counted, objective, labels) }
+
+    /// The last model of a pipeline, of trees for the classes, or for numbers without them.
+    static func predictor(
+        of trees: [RegressionTree],
+        _ objective: TreeObjective,
+        _ labels: LabelList?
+    ) -> SpecModel.OneOf_Type {
+        let parameters = TreeTrainer.parameters(of: trees, objective: objective)
         guard let labels else {
             var model = SpecTreeEnsembleRegressor()
             model.treeEnsemble = parameters
@@ -196,5 +198,17 @@ struct TreeLearner: TabularLearner {
         case .integers(let list): model.int64ClassLabels.vector = list
         }
         return .treeEnsembleClassifier(model)
+    }
+}
+
+extension TreeObjective {
+    /// The objective for so many classes, or for numbers without them.
+    init(classes: Int?) {
+        self =
+            switch classes {
+            case nil: .squaredError
+            case 2: .logistic
+            case let count?: .softmax(classes: count)
+            }
     }
 }
