@@ -1,6 +1,7 @@
-"""Compares compressed weights with float16 ones, ONNX Runtime's MatMulNBits and a plain reading loop: one run, turn by
-turn.  With one thread, processor time; with more, time on the clock.  Use Benchmarks/compressed/run, which builds what this
-needs."""
+"""Compares compressed weights with float16 ones, ONNX Runtime's MatMulNBits and dynamic int8, llama.cpp's Q8_0 and Q4_0
+and a plain reading loop: one run, turn by turn.  With one thread, processor time; with more, time on the clock.  Use
+Benchmarks/compressed/run, which builds what this needs.
+"""
 import argparse
 import pathlib
 import statistics
@@ -104,6 +105,11 @@ def products(options, scratch, rows, terms, columns):
         onnx = sides.Side([sys.executable, HERE.parent / "onnx_side.py", folder / f"int{bits}.onnx", folder / "x.npz",
                            options.threads])
         parties[f"ONNX Runtime, int{bits}, blocks of 32"] = onnx
+    parties["ONNX Runtime, dynamic int8"] = sides.Side(
+        [sys.executable, HERE.parent / "onnx_side.py", folder / "dynamic.onnx", folder / "x.npz", options.threads])
+    for form in ["q8_0", "q4_0"] if options.ggml else []:
+        parties[f"llama.cpp, {form}"] = sides.Side(
+            [sys.executable, HERE / "ggml_side.py", options.ggml, form, rows, terms, columns, options.threads])
     if rows == 1:
         program = scratch / "read"
         subprocess.run(["cc", "-O3", "-march=native", "-pthread", HERE / "read.c", "-o", program], check=True)
@@ -131,6 +137,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--form", nargs="*", help="forms of GPT-2 to measure beside float16")
+    parser.add_argument("--ggml", type=pathlib.Path, help="the folder of llama.cpp's libggml-base.so and libggml-cpu.so")
     parser.add_argument("--only", choices=["token", "products"])
     parser.add_argument("--record", action="store_true", help="keep the figures in Documentation/Figures/compressed.json")
     options = parser.parse_args()

@@ -72,9 +72,10 @@ def token(folder):
 
 
 def product(folder, rows, terms, columns):
-    """x [rows, terms] · Wᵀ [columns, terms] in every form, ONNX Runtime's int4 and int8 of blocks of 32, `x.npz`."""
+    """x [rows, terms] · Wᵀ [columns, terms] in every form, ONNX Runtime's int4 and int8 of blocks of 32 and its int8 whose
+    rows are quantised as they come, `x.npz`."""
     folder.mkdir(parents=True, exist_ok=True)
-    if all((folder / f"{name}.mlpackage").exists() for name in forms()) and (folder / "int8.onnx").exists():
+    if all((folder / f"{name}.mlpackage").exists() for name in forms()) and (folder / "dynamic.onnx").exists():
         return
     import coremltools as ct
     import onnx
@@ -114,3 +115,26 @@ def product(folder, rows, terms, columns):
         made = helper.make_model(graph, opset_imports=opsets)
         made.ir_version = 9
         onnx.save(made, str(folder / f"int{bits}.onnx"))
+    dynamic(folder, weight.astype(np.float32), rows)
+
+
+def dynamic(folder, weight, rows):
+    """ONNX Runtime's product with int8 weights for each column and rows that it quantises to uint8."""
+    import onnx
+    from onnx import TensorProto, helper
+    from onnxruntime import quantization
+
+    columns, terms = weight.shape
+    node = helper.make_node("MatMul", ["x", "weight"], ["y"])
+    graph = helper.make_graph(
+        [node], "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, terms])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, columns])],
+        [onnx.numpy_helper.from_array(np.ascontiguousarray(weight.T), "weight")])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    made.ir_version = 9
+    plain = folder / "plain.onnx"
+    onnx.save(made, str(plain))
+    quantization.quantize_dynamic(
+        str(plain), str(folder / "dynamic.onnx"), weight_type=quantization.QuantType.QInt8, per_channel=True)
+    plain.unlink()

@@ -44,7 +44,7 @@ extension Graph {
         operation: OperationRewrite
     ) throws(ModelError) -> Graph {
         var copier = GraphCopier(graph: self)
-        for id in body.inputs { copier.map[id] = try input(id, &copier.builder) }
+        for id in body.inputs { copier.set(id, try input(id, &copier.builder)) }
         try copier.copy(body, blockInput: blockInput, operation)
         var outputs: [(String, ValueID)] = []
         for (name, id) in zip(outputNames, body.outputs) {
@@ -60,17 +60,23 @@ extension Graph {
 private struct GraphCopier {
     let graph: Graph
     var builder = GraphBuilder()
-    var map: [ValueID: ValueID] = [:]
+    /// By value of `graph`: its copy.
+    private var map: [ValueID?]
 
-    init(graph: Graph) { self.graph = graph }
+    init(graph: Graph) {
+        self.graph = graph
+        map = [ValueID?](repeating: nil, count: graph.values.count)
+    }
+
+    mutating func set(_ id: ValueID, _ copy: ValueID) { map[id.index] = copy }
 
     mutating func resolve(_ id: ValueID) throws(ModelError) -> ValueID {
-        if let known = map[id] { return known }
+        if let known = map[id.index] { return known }
         guard let tensor = graph.constant(id) else {
             throw ModelError(.invalidModel, "value '\(graph[id].name)' is used before it is defined")
         }
         let copy = builder.constant(tensor, name: graph[id].name)
-        map[id] = copy
+        set(id, copy)
         return copy
     }
 
@@ -89,7 +95,7 @@ private struct GraphCopier {
                 builder.beginBlock()
                 for input in body.inputs {
                     let type = graph.type(of: input)
-                    map[input] = builder.input(graph[input].name, blockInput?(type) ?? type)
+                    set(input, builder.input(graph[input].name, blockInput?(type) ?? type))
                 }
                 try copy(body, blockInput: blockInput, rewrite)
                 var outputs: [ValueID] = []
@@ -107,7 +113,7 @@ private struct GraphCopier {
             } else {
                 results = try builder.append(operation.op, operands, names: names, blocks: bodies)
             }
-            for (old, new) in zip(operation.results, results) { map[old] = new }
+            for (old, new) in zip(operation.results, results) { set(old, new) }
         }
     }
 }

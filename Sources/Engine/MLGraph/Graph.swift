@@ -68,13 +68,13 @@ package struct Block: Sendable {
 ///
 /// A value type; copies are cheap. It is only built by `GraphBuilder` and changed by `GraphPatch`.
 package struct Graph: Sendable {
-    package internal(set) var values: [Value]
+    var values: ValueTable
     package internal(set) var body: Block
     /// The names of the outputs of `body`, in the same order.
     package internal(set) var outputNames: [String]
 
     package init() {
-        values = []
+        values = ValueTable()
         body = Block()
         outputNames = []
     }

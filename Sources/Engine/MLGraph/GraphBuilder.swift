@@ -15,6 +15,7 @@ package struct GraphBuilder {
     /// Continues in the value table of `graph`, collecting operations apart from its body.
     init(extending graph: Graph) {
         self.graph = graph
+        self.graph.values = ValueTable(extending: graph.values)
         open = [Block()]
     }
 
@@ -96,6 +97,9 @@ package struct GraphBuilder {
         return result
     }
 
+    /// The values defined since the builder was made to extend a graph.
+    var additions: [Value] { graph.values.additions }
+
     /// The operations appended outside any nested block.
     var operations: [Operation] { open[0].operations }
 }
@@ -122,7 +126,7 @@ extension Graph {
 
     /// The results of a pure operation whose operands are all constants and whose results have known extents.
     func folded(_ op: some Operator, _ operands: [ValueID?], _ types: [ValueType]) throws(ModelError) -> [Tensor]? {
-        guard op.isPure, !(op is any ControlFlowOperator), types.allSatisfy({ $0.kind == .tensor }) else { return nil }
+        guard op.isPure, types.allSatisfy({ $0.kind == .tensor }) else { return nil }
         if let known = op.knownResults(self.operands(operands)) { return known }
         var tensors: [Tensor?] = []
         for id in operands {
@@ -133,6 +137,7 @@ extension Graph {
             guard let tensor = constant(id), !tensor.storage.isAbsent else { return nil }
             tensors.append(tensor)
         }
+        guard !(op is any ControlFlowOperator) else { return nil }
         if let deferred = DeferredResult.results(of: op, tensors, types) { return deferred }
         return try op.reference(ReferenceOperands(tensors, resultTypes: types))
     }

@@ -12,7 +12,7 @@ package struct GraphPatch: Sendable {
     let insertions: [Operation]
     /// The replaced values and their replacements.
     let replacements: [(old: ValueID, new: ValueID)]
-    /// The value table including the values that the insertions define.
+    /// The values that the insertions define, numbered from the end of the graph's.
     let values: [Value]
 }
 
@@ -27,32 +27,54 @@ package protocol Pass: Sendable {
 package struct BlockView: Sendable {
     package let graph: Graph
     package let block: Block
-    private let producers: [ValueID: Int]
-    private let users: [ValueID: [Int]]
-    private let leaving: Set<ValueID>
+    /// By value: the operation that defines it, or −1.
+    private let producers: [Int32]
+    /// The users of value v are `users[firstUser[v]..<firstUser[v + 1]]`.
+    private let firstUser: [Int32]
+    private let users: [Int32]
+    /// By value: whether it leaves the block or a nested block uses it.
+    private let leaving: [Bool]
 
     init(_ block: Block, of graph: Graph) {
         self.graph = graph
         self.block = block
-        var producers: [ValueID: Int] = [:]
-        var users: [ValueID: [Int]] = [:]
-        var nested: Set<ValueID> = []
+        let count = graph.values.count
+        var producers = [Int32](repeating: -1, count: count)
+        var firstUser = [Int32](repeating: 0, count: count + 1)
+        var leaving = [Bool](repeating: false, count: count)
+        for output in block.outputs { leaving[output.index] = true }
         for (index, operation) in block.operations.enumerated() {
-            for result in operation.results { producers[result] = index }
-            for case let operand? in operation.operands { users[operand, default: []].append(index) }
-            for inner in operation.blocks { nested.formUnion(inner.usedValues) }
+            for result in operation.results { producers[result.index] = Int32(index) }
+            for case let operand? in operation.operands { firstUser[operand.index + 1] += 1 }
+            for inner in operation.blocks { for id in inner.usedValues { leaving[id.index] = true } }
+        }
+        for value in 0..<count { firstUser[value + 1] += firstUser[value] }
+        var next = firstUser
+        var users = [Int32](repeating: 0, count: Int(firstUser[count]))
+        for (index, operation) in block.operations.enumerated() {
+            for case let operand? in operation.operands {
+                users[Int(next[operand.index])] = Int32(index)
+                next[operand.index] += 1
+            }
         }
         self.producers = producers
+        self.firstUser = firstUser
         self.users = users
-        leaving = Set(block.outputs).union(nested)
+        self.leaving = leaving
     }
+
+    /// False for values that a patch being built defines.
+    private func isKnown(_ id: ValueID) -> Bool { id.index < producers.count }
 
     package var operations: [Operation] { block.operations }
     package func type(of id: ValueID) -> ValueType { graph.type(of: id) }
     package func constant(_ id: ValueID?) -> Tensor? { id.flatMap { graph.constant($0) } }
 
     /// The index of the operation of this block that defines `id`.
-    package func producerIndex(of id: ValueID?) -> Int? { id.flatMap { producers[$0] } }
+    package func producerIndex(of id: ValueID?) -> Int? {
+        guard let id, isKnown(id), producers[id.index] >= 0 else { return nil }
+        return Int(producers[id.index])
+    }
 
     /// The operation that defines `id`, if its operator is an `O`.
     package func producer<O: Operator>(of id: ValueID?, as: O.Type) -> (op: O, operation: Operation, index: Int)? {
@@ -61,12 +83,17 @@ package struct BlockView: Sendable {
     }
 
     /// The indices of the operations of this block that use `id`.
-    package func users(of id: ValueID) -> [Int] { users[id] ?? [] }
+    package func users(of id: ValueID) -> [Int] {
+        guard isKnown(id) else { return [] }
+        return users[Int(firstUser[id.index])..<Int(firstUser[id.index + 1])].map { Int($0) }
+    }
 
     /// The only user of `id`; `nil` when there are several, or it leaves the block, or a nested block uses it.
     package func soleUser(of id: ValueID) -> Int? {
-        guard !leaving.contains(id), let all = users[id], all.count == 1 else { return nil }
-        return all[0]
+        guard isKnown(id) else { return nil }
+        let first = Int(firstUser[id.index])
+        guard !leaving[id.index], Int(firstUser[id.index + 1]) == first + 1 else { return nil }
+        return Int(users[first])
     }
 
     /// Whether exactly one operand slot uses `id` and nothing else does.
@@ -92,7 +119,7 @@ package struct BlockView: Sendable {
             anchor: anchor,
             insertions: builder.operations,
             replacements: replacements,
-            values: builder.graph.values
+            values: builder.additions
         )
     }
 }
@@ -124,9 +151,13 @@ extension Block {
         }
         var result = self
         result.outputs = outputs.map(resolved)
-        for index in result.operations.indices {
-            result.operations[index].operands = result.operations[index].operands.map { $0.map(resolved) }
-            result.operations[index].blocks = result.operations[index].blocks.map { $0.replacing(map) }
+        for (index, operation) in operations.enumerated() {
+            if operation.operands.contains(where: { $0.map { map[$0] != nil } ?? false }) {
+                result.operations[index].operands = operation.operands.map { $0.map(resolved) }
+            }
+            if !operation.blocks.isEmpty {
+                result.operations[index].blocks = operation.blocks.map { $0.replacing(map) }
+            }
         }
         return result
     }
@@ -152,22 +183,61 @@ extension Graph {
     /// The graph after one application of `pass` to every block, innermost first, and whether anything changed.
     package func applying(_ pass: some Pass) throws(ModelError) -> (graph: Graph, changed: Bool) {
         var graph = self
-        var changed = false
-        func rewrite(_ block: Block) throws(ModelError) -> Block {
-            var block = block
-            for index in block.operations.indices where !block.operations[index].blocks.isEmpty {
-                var inner: [Block] = []
-                for body in block.operations[index].blocks { inner.append(try rewrite(body)) }
-                block.operations[index].blocks = inner
-            }
-            let patches = try pass.patches(for: BlockView(block, of: graph))
-            guard !patches.isEmpty else { return block }
-            changed = true
-            return graph.apply(patches, to: block)
-        }
-        graph.body = try withErrorContext("pass \(pass.name)") { () throws(ModelError) in try rewrite(body) }
-        graph.body = graph.body.withoutDeadOperations()
+        var view: BlockView?
+        let changed = try graph.apply(pass, reusing: &view)
         return (graph, changed)
+    }
+
+    /// Applies `pass` once to every block, innermost first.
+    ///
+    /// - Parameters:
+    ///   - pass: The pass.
+    ///   - view: The view of the body that an earlier pass left unchanged; afterwards that of this body, or `nil`.
+    /// - Returns: Whether anything changed.
+    /// - Throws: Errors of the pass.
+    package mutating func apply(_ pass: some Pass, reusing view: inout BlockView?) throws(ModelError) -> Bool {
+        let hasNested = body.operations.contains { !$0.blocks.isEmpty }
+        if hasNested { view = nil }
+        var changed = false
+        var rewritten = body
+        if hasNested {
+            rewritten = try withErrorContext("pass \(pass.name)") { () throws(ModelError) in
+                try nestedRewritten(pass, in: body, &changed)
+            }
+        }
+        let current = view ?? BlockView(rewritten, of: self)
+        let patches = try withErrorContext("pass \(pass.name)") { () throws(ModelError) in
+            try pass.patches(for: current)
+        }
+        if patches.isEmpty {
+            view = changed || hasNested ? nil : current
+        } else {
+            view = nil
+            changed = true
+            rewritten = apply(patches, to: rewritten)
+        }
+        if changed { body = rewritten.withoutDeadOperations() }
+        return changed
+    }
+
+    /// `block` after `pass` was applied to the blocks inside it.
+    private mutating func nestedRewritten(
+        _ pass: some Pass,
+        in block: Block,
+        _ changed: inout Bool
+    ) throws(ModelError) -> Block {
+        var block = block
+        for index in block.operations.indices where !block.operations[index].blocks.isEmpty {
+            var bodies: [Block] = []
+            for body in block.operations[index].blocks {
+                let inner = try nestedRewritten(pass, in: body, &changed)
+                let patches = try pass.patches(for: BlockView(inner, of: self))
+                changed = changed || !patches.isEmpty
+                bodies.append(patches.isEmpty ? inner : apply(patches, to: inner))
+            }
+            block.operations[index].blocks = bodies
+        }
+        return block
     }
 
     /// Splices patches into `block`.
@@ -179,7 +249,7 @@ extension Graph {
         var map: [ValueID: ValueID] = [:]
         for patch in patches {
             let shift = values.count - base
-            values += patch.values[base...]
+            values.append(contentsOf: patch.values)
             func moved(_ id: ValueID) -> ValueID { id.index < base ? id : ValueID(index: id.index + shift) }
             insertions[patch.anchor, default: []] += patch.insertions.map { operation in
                 var copy = operation

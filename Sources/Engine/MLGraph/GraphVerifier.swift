@@ -15,7 +15,7 @@ extension Graph {
 
     private func verify(_ block: Block, _ defined: inout Set<ValueID>) throws(ModelError) {
         func exists(_ id: ValueID, at location: String) throws(ModelError) {
-            guard values.indices.contains(id.index) else {
+            guard 0..<values.count ~= id.index else {
                 throw ModelError(.invalidModel, "the graph has no value of number \(id.index)", at: location)
             }
         }

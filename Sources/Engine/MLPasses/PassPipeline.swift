@@ -9,6 +9,7 @@ package enum PassPipeline {
         RemoveIdentities(),
         UseWideIndices(),
         UpdateHalfInPlace(),
+        ReadHalfParts(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),
@@ -47,15 +48,17 @@ package enum PassPipeline {
         isVerified: Bool = Verification.isOn
     ) throws(ModelError) -> Graph {
         var graph = graph
-        for _ in 0..<roundLimit {
-            var changed = false
-            for pass in passes {
-                let result = try graph.applying(pass)
-                graph = result.graph
-                if isVerified, result.changed { try graph.verify(after: pass.name) }
-                changed = changed || result.changed
+        var view: BlockView?
+        var unchanged = 0
+        for turn in 0..<roundLimit * passes.count {
+            let pass = passes[turn % passes.count]
+            if try graph.apply(pass, reusing: &view) {
+                if isVerified { try graph.verify(after: pass.name) }
+                unchanged = 0
+            } else {
+                unchanged += 1
             }
-            if !changed { break }
+            if unchanged == passes.count { break }
         }
         return graph
     }

@@ -138,8 +138,9 @@ struct CompressedMatrix: Sendable {
     /// The matrix packed for products, shared between plans; `nil` when its elements are absent and it was not packed
     /// before.
     func packed(_ constant: Tensor, _ form: CodedForm, layout: PackedWeights.Layout) -> CodedWeights? {
+        // The number changes with the order of packed codes: compiled models keep them under this name.
         let name =
-            "codes \(form.values) \(form.bits) \(form.terms) \(form.columns) \(form.segment) \(form.group) \(layout) "
+            "codes 2 \(form.values) \(form.bits) \(form.terms) \(form.columns) \(form.segment) \(form.group) \(layout) "
             + "\(taps) \(InstructionSet.current)"
         return PackedConstants.packed(constant, form: name) { memory in
             CodedWeights(stored: memory, form)

@@ -22,6 +22,10 @@ package struct ConstexprSparseToDense: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         [WeightDecoding.spread(operands[0], mask: operands[1].converted(to: .uint1), shape: operands.shape())]
     }
+
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        operands[1].scalarType == .uint1 && staysCompressed(operands.shape().elementCount, operands[1], operands[0])
+    }
 }
 
 /// The form of opset iOS16: the mask is packed into bytes, low bits first, and the shape is separate.
@@ -58,6 +62,10 @@ package struct ConstexprPackedSparseToDense: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         [WeightDecoding.spread(operands[0], mask: operands[1], shape: shape)]
+    }
+
+    package func isDeferred(_ operands: ReferenceOperands) -> Bool {
+        operands[1].scalarType == .uint8 && staysCompressed(shape.elementCount, operands[1], operands[0])
     }
 }
 
