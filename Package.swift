@@ -138,7 +138,8 @@ let sources: [[Target]] = [
             c("CModelVault"),
             module("MLFiles", ["CNumberText", "MLNumerics", "MLSpecification", "CModelVault", protobuf]),
             module("MLFeatures", ["MLNumerics", "MLSpecification"]),
-            module("MLFeatureFiles", ["CDeflate", "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures"]),
+            module("MLZipFiles", ["CDeflate", "MLNumerics"]),
+            module("MLFeatureFiles", ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLZipFiles"]),
             module("MLGeneration", ["MLNumerics", "MLSpecification", "MLFiles"]),
         ]
     ),
@@ -180,7 +181,7 @@ let sources: [[Target]] = [
             module(
                 "MLExtractors",
                 [
-                    "CDeflate", "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLZipFiles", "MLEngine",
                     "MLTrainingCore",
                 ]
             ),
@@ -347,8 +348,9 @@ let sources: [[Target]] = [
             program(
                 "CommandLineTool",
                 [
-                    "CDeflate", "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
-                    "MLSpecification", "MLFiles", "MLFeatures", "MLFeatureFiles", "MLRuntime", "MLModels", "MLEngine",
+                    "CVersion", "MLNumerics", "MLKernels", "MLImages", "MLDrawing", "ImageIO",
+                    "MLSpecification", "MLFiles", "MLFeatures", "MLZipFiles", "MLFeatureFiles", "MLRuntime", "MLModels",
+                    "MLEngine",
                     "MLUpdating", "MLExtractors", "MLDetectionTraining", "MLInspection", "MLTestVectors", "MLPreview",
                     "Combine", "TabularData", "CoreML", "CoreMLExtras", "QuestionAnswering", "CreateML", "MLEncryption",
                     "MLArchive", "MLDelta", "MLPackaging", "CoreMLEncryption", "CompilerCommands", "EncryptedCommands",
@@ -414,6 +416,7 @@ let checks: [[Target]] = [
         "Tests/Formats",
         [
             client("GeneratedClassesInSwift5", ["CoreML"], version: .v5),
+            tests("MLZipFilesTests", ["MLNumerics", "MLZipFiles"]),
             tests("MLFilesTests", ["MLNumerics", "MLSpecification", "MLFiles", "TestSupport", protobuf]),
             tests("MLGenerationTests", ["MLNumerics", "MLSpecification", "MLFiles", "MLGeneration"]),
             tests(

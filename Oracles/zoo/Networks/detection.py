@@ -74,7 +74,20 @@ class MultiBox(nn.Module):
         return last.out_channels // self.PRIORS
 
 
-class SSD(nn.Module):
+class SingleShot(nn.Module):
+    """The common part of SSD and SSD-Lite: each extra layer takes the level before it, and every level has its heads."""
+
+    def levels(self, x):
+        levels = self.first_levels(self.low(x))
+        for layer in self.extra:
+            levels.append(layer(levels[-1]))
+        return levels
+
+    def forward(self, x):
+        return self.boxes(self.levels(x))
+
+
+class SSD(SingleShot):
     """SSD on a VGG trunk: a dilated layer instead of the dense ones, extra layers, six feature sizes."""
 
     SIZE = 192
@@ -95,18 +108,11 @@ class SSD(nn.Module):
             self.SIZE, (24, 12, 6, 3, 2, 1), (19, 38, 70, 100, 130, 160, 190), (256, 256, 128, 128, 128, 128),
             lambda a, b: nn.Conv2d(a, b, 3, padding=1), classes)
 
-    def levels(self, x):
-        low = self.low(x)
-        levels = [self.norm(low), self.high(low)]
-        for layer in self.extra:
-            levels.append(layer(levels[-1]))
-        return levels
-
-    def forward(self, x):
-        return self.boxes(self.levels(x))
+    def first_levels(self, low):
+        return [self.norm(low), self.high(low)]
 
 
-class SSDLite(nn.Module):
+class SSDLite(SingleShot):
     """SSD-Lite on MobileNetV2: separable heads and extra layers."""
 
     SIZE = 192
@@ -126,15 +132,8 @@ class SSDLite(nn.Module):
             self.SIZE, (12, 6, 3, 2, 1), (38, 70, 100, 130, 160, 190), (self.expand[0].out_channels, 1280, 128, 128, 128),
             separable, classes)
 
-    def levels(self, x):
-        low = self.low(x)
-        levels = [self.expand(low), self.high(self.block(low))]
-        for layer in self.extra:
-            levels.append(layer(levels[-1]))
-        return levels
-
-    def forward(self, x):
-        return self.boxes(self.levels(x))
+    def first_levels(self, low):
+        return [self.expand(low), self.high(self.block(low))]
 
 
 class Leaky(nn.Sequential):

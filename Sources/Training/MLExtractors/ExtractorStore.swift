@@ -3,6 +3,7 @@ import MLFiles
 package import MLNumerics
 package import MLSpecification
 import MLTrainingCore
+package import MLZipFiles
 
 /// The folder of installed feature extractors: for each a folder with its Core ML model and the model's fingerprint.
 package struct ExtractorStore: Sendable {
@@ -246,7 +247,7 @@ extension Extractor {
         var model: SpecModel
         switch architecture {
         case .efficientNetLite0: model = try EfficientNetLite0(weights).specification(precision)
-        case .joints: throw ModelError(.unsupported, "the networks of '\(name)' are no file of PyTorch")
+        case .joints: throw ModelError(.unsupported, "the networks of '\(name)' are not a file of PyTorch")
         case .miniLM: model = try SentenceNetwork(weights, .miniLM).specification(precision)
         }
         let what = if case .sentences = subject { "a sentence" } else { "a picture" }

@@ -1,4 +1,5 @@
 package import MLGraph
+package import MLKernels
 package import MLNumerics
 import MLPasses
 package import MLRuntime
@@ -9,13 +10,17 @@ package import MLRuntime
 package final class GraphProgram: Sendable {
     private let executable: GraphExecutable
 
-    package init(_ graph: Graph) throws(ModelError) {
+    /// Binds and plans `graph`.
+    ///
+    /// - Parameter kernels: The kernels of one instruction set, which the plan uses.
+    package init(_ graph: Graph, kernels: KernelTable = .current) throws(ModelError) {
         executable = try GraphExecutable(
             PassPipeline.prepare(graph),
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
                 layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
-            )
+            ),
+            kernels: kernels
         )
     }
 

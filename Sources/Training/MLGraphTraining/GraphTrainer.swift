@@ -1,4 +1,5 @@
 import MLGraph
+package import MLKernels
 package import MLNumerics
 import MLPasses
 package import MLRuntime
@@ -93,9 +94,12 @@ package final class GradientProgram: Sendable {
     private let program: GraphProgram
     private let outputCount: Int
 
-    package init(_ objective: Objective) throws(ModelError) {
+    /// Differentiates, binds and plans `objective`.
+    ///
+    /// - Parameter kernels: The kernels of one instruction set, which the plan uses.
+    package init(_ objective: Objective, kernels: KernelTable = .current) throws(ModelError) {
         outputCount = objective.graph.body.outputs.count
-        program = try GraphProgram(objective.differentiated())
+        program = try GraphProgram(objective.differentiated(), kernels: kernels)
     }
 
     /// The objective's outputs and the gradients, one for each parameter.

@@ -27,7 +27,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8
 do {
     let collection = try await collection(CommandLine.arguments[1])
     guard let entry = collection.entries[CommandLine.arguments[2]] else {
-        // What arrives is there at the next launch.
+        // What arrives is there at the next launch. Foundation's `Progress` tells nobody of its changes on Linux.
         for _ in 0..<600 where !downloads.isFinished && downloads.totalUnitCount != 0 {
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -37,7 +37,7 @@ let collection = try await withCheckedThrowingContinuation { continuation in
     _ = MLModelCollection.beginAccessing(identifier: identifier) { continuation.resume(with: $0) }
 }
 guard let entry = collection.entries[name] else {
-    // Not there yet: wait until it has arrived, for the next launch.
+    // Not there yet: give it time to arrive for the next launch. The script launches again until it is there.
     try await Task.sleep(for: .seconds(3))
     print("{\"delivered\": false}")
     exit(0)

@@ -120,6 +120,7 @@ private final class Obstacle: Sendable {
         _ = try await client.open(flowers)
         #expect(client.nextCheck(of: flowers) == nil)
         let checks = client.keepUpToDate(flowers, progress: { _, _ in }, first: { _ in })
+        // The client plans the next check on a task of its own, and notifies nobody.
         while client.nextCheck(of: flowers) == nil { await Task.yield() }
         let seconds = try #require(client.nextCheck(of: flowers)).timeIntervalSinceNow
         checks.cancel()

@@ -398,6 +398,7 @@ import Testing
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
+            // Nothing but the file tells that this other program listens.
             var waited = 0
             while process.isRunning, FileAccess.byteCount(of: folder + "/pid") ?? 0 == 0, waited < 100 {
                 usleep(50_000)

@@ -42,6 +42,19 @@ func coreml(arguments: [String], environment: [String: String] = [:], tool: URL 
     )
 }
 
+extension Pipe {
+    /// The bytes up to the end of the first line: waits until they are written, or the pipe is closed.
+    func firstLine() -> Data {
+        var line = Data()
+        while !line.contains(10) {
+            let part = fileHandleForReading.availableData
+            guard !part.isEmpty else { break }
+            line += part
+        }
+        return line
+    }
+}
+
 let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
     .appendingPathComponent("Fixtures/digits").path

@@ -21,13 +21,7 @@ private final class RunningPreview: @unchecked Sendable {
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
-        var line = Data()
-        while !line.contains(10) {
-            let part = pipe.fileHandleForReading.availableData
-            guard !part.isEmpty else { break }
-            line += part
-        }
-        let object = try CommandFolder.object(String(decoding: line, as: UTF8.self))
+        let object = try CommandFolder.object(String(decoding: pipe.firstLine(), as: UTF8.self))
         url = try #require((object["url"] as? String).flatMap(URL.init(string:)))
         kind = try #require(object["kind"] as? String)
         token = try #require(url.query?.split(separator: "=").last.map(String.init))

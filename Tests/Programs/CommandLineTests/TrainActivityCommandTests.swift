@@ -192,15 +192,13 @@ struct TrainActivityCommandTests {
         let process = Process()
         process.executableURL = builtTool
         process.arguments = arguments("Resumed.mlmodel") + session
-        let (output, errors) = (folder.url.appendingPathComponent("out"), folder.url.appendingPathComponent("errors"))
-        for file in [output, errors] { try Data().write(to: file) }
-        process.standardOutput = try FileHandle(forWritingTo: output)
+        let (output, errors) = (Pipe(), folder.url.appendingPathComponent("errors"))
+        try Data().write(to: errors)
+        process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
         try process.run()
         // It has begun when the first iteration is reported.
-        for _ in 0..<3000 where try process.isRunning && folder.data("out").isEmpty {
-            Thread.sleep(forTimeInterval: 0.01)
-        }
+        _ = output.firstLine()
         kill(process.processIdentifier, SIGINT)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 128 + SIGINT)

@@ -136,12 +136,11 @@ struct UpdateCommandTests {
         let process = Process()
         process.executableURL = builtTool
         process.arguments = ["update", model, data, "--checkpoint", path("state")]
-        let errors = folder.appendingPathComponent("errors")
-        try Data().write(to: errors)
-        process.standardError = try FileHandle(forWritingTo: errors)
+        let errors = Pipe()
+        process.standardError = errors
         try process.run()
         // It has begun when the first epoch is reported.
-        for _ in 0..<1000 where try Data(contentsOf: errors).isEmpty { Thread.sleep(forTimeInterval: 0.01) }
+        _ = errors.firstLine()
         kill(process.processIdentifier, signal)
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 128 + signal)

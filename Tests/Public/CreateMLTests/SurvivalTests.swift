@@ -36,21 +36,20 @@ private enum Killed {
     }
 }
 
-/// What the child does: trains, and writes down every iteration when it is done.
+/// What the child does: trains, and prints the number of every iteration when it is done. For each it takes a byte from its
+/// input first, so that it cannot end before its parent has counted.
 @Suite(.enabled(if: killedFolder != nil)) struct KilledSession {
     @Test func `Trains until it is killed`() async throws {
         let folder = try #require(killedFolder)
-        let log = open(folder + "/log", O_WRONLY | O_CREAT | O_APPEND, 0o666)
         let job = try Killed.train(folder)
         let subscription = job.progress.publisher(for: \.completedUnitCount).sink { count in
             let line = Array("\(count)\n".utf8)
-            _ = write(log, line, line.count)
-            // So that the parent has time to kill it anywhere.
-            usleep(2000)
+            _ = write(STDOUT_FILENO, line, line.count)
+            var leave: UInt8 = 0
+            _ = read(STDIN_FILENO, &leave, 1)
         }
         _ = try await job.value
         subscription.cancel()
-        close(log)
     }
 }
 
@@ -62,24 +61,9 @@ private enum Killed {
         var kills = 0
         var done = 0
         while done < 150, kills < 12 {
-            let child = Process()
-            child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            child.arguments = ["--testing-library", "swift-testing", "--filter", "KilledSession"]
-            child.environment = ProcessInfo.processInfo.environment.merging(
-                ["COREML_KILLED_SESSION": folder.url.path]
-            ) { $1 }
-            child.standardOutput = FileHandle.nullDevice
-            child.standardError = FileHandle.nullDevice
-            try child.run()
             let wanted = done + 4 + maker.integer(25)
-            while child.isRunning, try last(folder) < wanted { usleep(500) }
-            usleep(UInt32(maker.integer(3000)))
-            if child.isRunning {
-                kill(child.processIdentifier, SIGKILL)
-                kills += 1
-            }
-            child.waitUntilExit()
-            let reached = try last(folder)
+            let (reached, isKilled) = try await child(folder, done, wanted, delay: UInt32(maker.integer(3000)))
+            if isKilled { kills += 1 }
             #expect(reached > done || reached == 150, "the child does not train")
             let session = try MLBoostedTreeClassifier.restoreTrainingSession(
                 sessionParameters: Killed.session(folder.url.path)
@@ -87,7 +71,6 @@ private enum Killed {
             #expect(session.iteration >= reached - Killed.interval)
             if reached <= done { break }
             done = reached
-            try FileManager.default.removeItem(at: folder.file("log"))
         }
         #expect(kills > 2)
         let survived = try await Killed.train(folder.url.path).value
@@ -105,10 +88,47 @@ private enum Killed {
         #expect(first == second)
     }
 
-    /// The highest iteration in the child's log.
-    private func last(_ folder: TemporaryFolder) throws -> Int {
-        guard FileManager.default.fileExists(atPath: folder.file("log").path) else { return 0 }
-        return try String(contentsOf: folder.file("log"), encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
-            .max() ?? 0
+    /// Lets a child train from iteration `done` on, and kills it `delay` microseconds after it has printed iteration `wanted`.
+    ///
+    /// - Returns: the last iteration that it printed, and whether it was killed.
+    private func child(_ folder: TemporaryFolder, _ done: Int, _ wanted: Int, delay: UInt32) async throws -> (
+        reached: Int, isKilled: Bool
+    ) {
+        let path = folder.url.path
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try Self.runChild(path, done, wanted, delay) })
+            }
+        }
+    }
+
+    private static func runChild(_ folder: String, _ done: Int, _ wanted: Int, _ delay: UInt32) throws -> (Int, Bool) {
+        let (child, leave, output) = (Process(), Pipe(), Pipe())
+        child.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        child.arguments = ["--testing-library", "swift-testing", "--filter", "KilledSession"]
+        child.environment = ProcessInfo.processInfo.environment.merging(["COREML_KILLED_SESSION": folder]) { $1 }
+        child.standardInput = leave
+        child.standardOutput = output
+        child.standardError = FileHandle.nullDevice
+        // Enough for the iterations that it may have to repeat, and a few beyond the wanted one.
+        leave.fileHandleForWriting.write(Data(count: wanted - done + Killed.interval + 10))
+        try child.run()
+        var (reached, isKilled, rest) = (0, false, Data())
+        while true {
+            let part = output.fileHandleForReading.availableData
+            guard !part.isEmpty else { break }
+            rest += part
+            while let end = rest.firstIndex(of: 10) {
+                // The test library prints lines, too.
+                reached = max(reached, Int(String(decoding: rest[..<end], as: UTF8.self)) ?? 0)
+                rest = Data(rest[(end + 1)...])
+            }
+            guard reached >= wanted, !isKilled else { continue }
+            // No wait for something: the moment within an iteration is chance.
+            usleep(delay)
+            if child.isRunning { isKilled = kill(child.processIdentifier, SIGKILL) == 0 }
+        }
+        child.waitUntilExit()
+        return (reached, isKilled)
     }
 }

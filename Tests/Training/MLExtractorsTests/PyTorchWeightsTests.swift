@@ -84,17 +84,17 @@ import MLExtractors
         let storage = PyTorchFiles.storage("0", 4)
         let huge = 1 << 30
         for (tensor, text) in [
-            (PyTorchFiles.tensor(storage, shape: [5], strides: [1]), "lies outside of its storage"),
-            (PyTorchFiles.tensor(storage, offset: 3, shape: [2], strides: [1]), "lies outside of its storage"),
+            (PyTorchFiles.tensor(storage, shape: [5], strides: [1]), "lies outside its storage"),
+            (PyTorchFiles.tensor(storage, offset: 3, shape: [2], strides: [1]), "lies outside its storage"),
             (PyTorchFiles.tensor(storage, offset: -1, shape: [2], strides: [1]), "a tensor's offset is -1"),
-            (PyTorchFiles.tensor(storage, shape: [-2], strides: [1]), "no numbers from 0"),
+            (PyTorchFiles.tensor(storage, shape: [-2], strides: [1]), "not integers of 0 or more"),
             (PyTorchFiles.tensor(storage, shape: [huge, huge, huge], strides: [0, huge, 1]), "too large"),
-            (PyTorchFiles.tensor(storage, shape: [2], strides: [huge]), "lies outside of its storage"),
-            (PyTorchFiles.tensor(storage, shape: [9], strides: [0]), "lies outside of its storage"),
+            (PyTorchFiles.tensor(storage, shape: [2], strides: [huge]), "lies outside its storage"),
+            (PyTorchFiles.tensor(storage, shape: [9], strides: [0]), "lies outside its storage"),
             (PyTorchFiles.tensor(storage, shape: [2, 2], strides: [1]), "its strides 1"),
             (
                 PyTorchFiles.tensor(PyTorchFiles.storage("0", 5), shape: [5], strides: [1]),
-                "lies outside of its storage"
+                "lies outside its storage"
             ),
             (PyTorchFiles.tensor(PyTorchFiles.storage("9", 4), shape: [4], strides: [1]), "no file 'a/data/9'"),
             (PyTorchFiles.tensor(PyTorchFiles.storage("0", 4, type: "Evil"), shape: [4], strides: [1]), "'torch.Evil'"),
@@ -129,21 +129,5 @@ import MLExtractors
             }
         }
         #expect(refused > sound.count)
-    }
-
-    @Test func readsWheels() throws {
-        let wheel = PyTorchFiles.zip([("p/a.txt", [1, 2, 3]), ("p/b.txt", [])])
-        let archive = try ZipArchive(wheel, path: "p.whl")
-        #expect(archive.names == ["p/a.txt", "p/b.txt"])
-        #expect(try archive.content(of: "p/a.txt", limit: 3) == [1, 2, 3])
-        #expect(throws: ModelError.self) { try archive.content(of: "p/a.txt", limit: 2) }
-        #expect(throws: ModelError.self) { try archive.content(of: "p/c.txt", limit: 9) }
-        var damaged = wheel
-        damaged[30 + 7] = 9
-        #expect(throws: ModelError.self) {
-            try ZipArchive(damaged, path: "p.whl").content(of: "p/a.txt", limit: 3)
-        }
-        #expect(throws: ModelError.self) { try ZipArchive([1, 2, 3], path: "p.whl") }
-        #expect(throws: ModelError.self) { try ZipArchive(PyTorchFiles.zip([("a", []), ("a", [])]), path: "p.whl") }
     }
 }

@@ -5,6 +5,7 @@ import MLExtractors
 import MLFiles
 import MLNumerics
 import MLSpecification
+import MLZipFiles
 
 /// `coreml extractor`: the pretrained networks that training uses.
 struct Extractors: ParsableCommand {

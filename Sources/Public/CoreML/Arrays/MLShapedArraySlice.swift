@@ -20,18 +20,7 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     ///   - strides: The distance between neighbours along each axis, in elements: one of 0 or more for each axis.
     ///   - deallocator: How to free the memory when nothing uses it any more.
     public init(bytesNoCopy bytes: UnsafeRawPointer, shape: [Int], strides: [Int], deallocator: Data.Deallocator) {
-        let memory = UnsafeMutableRawPointer(mutating: bytes)
-        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
-        let release: () -> Void =
-            switch deallocator {
-            case .free: { free(memory) }
-            case .unmap: { munmap(memory, size) }
-            case .none: {}
-            case .custom(let function): { function(memory, size) }
-            @unknown default: {}
-            }
-        let storage = ShapedStorage(address: memory, isWritable: false, release: release)
-        view = ShapedView(storage: storage, shape: shape, strides: strides)
+        view = ShapedView(bytesNoCopy: bytes, shape: shape, strides: strides, deallocator: deallocator)
     }
 
     /// Makes a row-major array whose elements a closure writes.
@@ -45,22 +34,14 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
         unsafeUninitializedShape shape: [Int],
         initializingWith initializer: (inout UnsafeMutableBufferPointer<Scalar>, [Int]) throws -> Void
     ) rethrows {
-        view = ShapedView(uninitialized: shape)
-        var buffer = UnsafeMutableBufferPointer(start: view.start, count: view.scalarCount)
-        try initializer(&buffer, view.strides)
+        view = try ShapedView(unsafeUninitializedShape: shape, initializingWith: initializer)
     }
 
     /// Copies a multi-array of the same element type.
     ///
     /// - Parameter multiArray: An array whose `dataType` is that of `Scalar`; any other type traps. `init(converting:)`
     ///   converts the elements.
-    public init(_ multiArray: MLMultiArray) {
-        precondition(
-            multiArray.dataType == Scalar.multiArrayDataType,
-            "the elements are \(multiArray.dataType.name), not \(Scalar.self); use init(converting:)"
-        )
-        view = ShapedView(multiArray)
-    }
+    public init(_ multiArray: MLMultiArray) { view = ShapedView(sameType: multiArray) }
 
     /// Copies row-major elements out of `data`, which must hold at least as many bytes as the shape needs.
     public init(data: Data, shape: [Int]) { self.init(data: data, shape: shape, strides: contiguousStrides(of: shape)) }
@@ -69,15 +50,7 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     ///
     /// The array keeps these strides. It traps when they do not fit the shape or `data` is too short.
     public init(data: Data, shape: [Int], strides: [Int]) {
-        let size = validSpan(shape: shape, strides: strides) * MemoryLayout<Scalar>.stride
-        guard data.count >= size else {
-            fatalError("\(data.count) bytes are not enough for shape \(shape), strides \(strides): give \(size)")
-        }
-        let storage = ShapedStorage(byteCount: size)
-        data.withUnsafeBytes { source in
-            if let start = source.baseAddress { storage.address.copyMemory(from: start, byteCount: size) }
-        }
-        view = ShapedView(storage: storage, shape: shape, strides: strides)
+        view = ShapedView(data: data, shape: shape, strides: strides)
     }
 
     /// Makes an array over the half-precision pixels of a pixel buffer, sharing its memory.
@@ -89,10 +62,7 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     ///   - pixelBuffer: A buffer of the format `kCVPixelFormatType_OneComponent16Half`; `Scalar` must be `Float16`.
     ///   - shape: The last extent is the buffer's width, the product of the others its height.
     public init(mutating pixelBuffer: CVPixelBuffer, shape: [Int]) {
-        let array = MLMultiArray(pixelBuffer: pixelBuffer, shape: shape.map { NSNumber(value: $0) })
-        precondition(Scalar.multiArrayDataType == .float16, "a pixel buffer holds Float16, not \(Scalar.self)")
-        let storage = ShapedStorage(address: array.address, pixelBuffer: pixelBuffer, release: {})
-        view = ShapedView(storage: storage, shape: shape, strides: array.steps)
+        view = ShapedView(mutating: pixelBuffer, shape: shape)
     }
 
     /// Makes an array of rank 0, which holds one element.
@@ -128,20 +98,14 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     /// The element at one index per axis; an index outside the shape traps.
     @inlinable
     public subscript<C>(scalarAt indices: C) -> Scalar where C: Collection, C.Element == Int {
-        get { withExtendedLifetime(view.storage) { view.start[view.position(indices)] } }
-        set {
-            view.makeUnique()
-            view.start[view.position(indices)] = newValue
-        }
+        get { view.scalar(at: indices) }
+        set { view.setScalar(newValue, at: indices) }
     }
 
     /// The part within ranges of the leading axes; it has the rank of the whole.
     public subscript<C>(sliceRanges: C) -> MLShapedArraySlice<Scalar> where C: Collection, C.Element == Range<Int> {
-        get { MLShapedArraySlice(view: view.part(in: sliceRanges.map { $0 as any MLShapedArrayRangeExpression })) }
-        set {
-            let ranges = sliceRanges.map { $0 as any MLShapedArrayRangeExpression }
-            view.replace({ $0.part(in: ranges) }, by: newValue.view)
-        }
+        get { MLShapedArraySlice(view: view.part(within: sliceRanges)) }
+        set { view.replace({ $0.part(within: sliceRanges) }, by: newValue.view) }
     }
 
     /// Calls a closure with the array's memory for reading.
@@ -154,10 +118,7 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     public func withUnsafeShapedBufferPointer<R>(
         _ body: (UnsafeBufferPointer<Scalar>, [Int], [Int]) throws -> R
     ) rethrows -> R {
-        try withExtendedLifetime(view.storage) {
-            let span = spanCount(shape: view.shape, strides: view.strides)
-            return try body(UnsafeBufferPointer(start: view.start, count: span), view.shape, view.strides)
-        }
+        try view.withMemory(body)
     }
 
     /// Calls a closure with the array's memory for writing.
@@ -172,10 +133,7 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     public mutating func withUnsafeMutableShapedBufferPointer<R>(
         _ body: (inout UnsafeMutableBufferPointer<Scalar>, [Int], [Int]) throws -> R
     ) rethrows -> R {
-        view.makeUnique()
-        let span = spanCount(shape: view.shape, strides: view.strides)
-        var buffer = UnsafeMutableBufferPointer(start: view.start, count: span)
-        return try body(&buffer, view.shape, view.strides)
+        try view.withMutableMemory(body)
     }
 
     /// Calls a closure with the array's memory for writing, after moving the elements to the given layout.
@@ -190,13 +148,12 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
         using bufferLayout: MLShapedArrayBufferLayout,
         _ body: (inout UnsafeMutableBufferPointer<Scalar>, [Int], [Int]) throws -> R
     ) rethrows -> R {
-        if view.strides != bufferLayout.strides(of: view.shape) { view = view.copied(bufferLayout) }
-        return try withUnsafeMutableShapedBufferPointer(body)
+        try view.withMutableMemory(using: bufferLayout, body)
     }
 
     /// The same elements in the given memory layout; memory is copied only when the layout differs.
     public func changingLayout(to bufferLayout: MLShapedArrayBufferLayout) -> Self {
-        Self(view: view.strides == bufferLayout.strides(of: view.shape) ? view : view.copied(bufferLayout))
+        Self(view: view.changingLayout(to: bufferLayout))
     }
 
     /// The same elements with an additional axis of extent 1.
@@ -216,37 +173,14 @@ public struct MLShapedArraySlice<Scalar>: MLShapedArrayProtocol, Sendable where 
     /// Whether two arrays have the same shape and elements; their memory layouts may differ.
     public static func == (a: Self, b: Self) -> Bool { a.view == b.view }
 
-    private enum CodingKeys: String, CodingKey { case dataType, shape, scalars }
-
     /// Encodes the element type, the shape and the row-major elements.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(Scalar.multiArrayDataType.rawValue, forKey: .dataType)
-        try container.encode(shape, forKey: .shape)
-        try container.encode(view.scalars.withUnsafeBytes { Data($0) }, forKey: .scalars)
-    }
+    public func encode(to encoder: any Encoder) throws { try view.encode(to: encoder) }
 
     /// Decodes a slice that `encode(to:)` wrote.
     ///
     /// - Parameter decoder: The decoder to read from.
     /// - Throws: `DecodingError.dataCorrupted` when the element type is not `Scalar` or the data do not fit the shape.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        let type = try container.decode(Int.self, forKey: .dataType)
-        let shape = try container.decode([Int].self, forKey: .shape)
-        let data = try container.decode(Data.self, forKey: .scalars)
-        guard type == Scalar.multiArrayDataType.rawValue, let count = checkedCount(of: shape),
-            data.count == count * MemoryLayout<Scalar>.stride
-        else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "not a shaped array of \(Scalar.self)"
-                )
-            )
-        }
-        self.init(data: data, shape: shape)
-    }
+    public init(from decoder: any Decoder) throws { view = try ShapedView(from: decoder) }
 }
 
 extension MLShapedArraySlice: Equatable, Codable, CustomStringConvertible {

@@ -250,7 +250,7 @@ struct PickleReader {
     private mutating func extend(_ values: [Int]) throws(ModelError) {
         let place = try top()
         guard case .list(var list) = nodes[place] else {
-            throw damaged("values are appended to something else than a list")
+            throw damaged("values are appended to something other than a list")
         }
         nodes[place] = .none  // so that the list is not copied
         list += values
@@ -260,7 +260,7 @@ struct PickleReader {
     private mutating func set(_ values: [Int]) throws(ModelError) {
         let place = try top()
         guard case .dictionary(var items) = nodes[place], values.count.isMultiple(of: 2) else {
-            throw damaged("items are set in something else than a dictionary")
+            throw damaged("items are set in something other than a dictionary")
         }
         nodes[place] = .none
         for index in stride(from: 0, to: values.count, by: 2) { items.append((values[index], values[index + 1])) }
@@ -270,7 +270,7 @@ struct PickleReader {
     private mutating func pushName() throws(ModelError) {
         let (module, name) = (try line(), try line())
         guard let known = Name(module: module, name: name) else {
-            throw damaged("it names '\(module).\(name)', which is no part of tensors; nothing of it is run")
+            throw damaged("it names '\(module).\(name)', which does not belong to tensors; none of it is run")
         }
         push(.name(known))
     }
@@ -279,18 +279,18 @@ struct PickleReader {
     private mutating func reduce() throws(ModelError) {
         let call = try pop(2)
         guard case .name(let name) = nodes[call[0]], case .tuple(let arguments) = nodes[call[1]] else {
-            throw damaged("it calls a value that is no function")
+            throw damaged("it calls a value that is not a function")
         }
         switch name {
         case .orderedDictionary:
             var items: [(key: Int, value: Int)] = []
             if let first = arguments.first {
                 guard arguments.count == 1, case .list(let pairs) = nodes[first] else {
-                    throw damaged("a dictionary is made of something else than pairs")
+                    throw damaged("a dictionary consists of something other than pairs")
                 }
                 for pair in pairs {
                     guard case .tuple(let parts) = nodes[pair], parts.count == 2 else {
-                        throw damaged("a dictionary is made of something else than pairs")
+                        throw damaged("a dictionary consists of something other than pairs")
                     }
                     items.append((parts[0], parts[1]))
                 }
@@ -299,7 +299,7 @@ struct PickleReader {
         case .rebuildTensor: push(.tensor(try tensor(arguments)))
         case .rebuildParameter:
             guard let first = arguments.first, case .tensor(let place) = nodes[first] else {
-                throw damaged("a parameter is made of something else than a tensor")
+                throw damaged("a parameter consists of something other than a tensor")
             }
             push(.tensor(place))
         case .storage: throw damaged("it calls the class of a storage")
@@ -310,12 +310,12 @@ struct PickleReader {
         guard arguments.count >= 4, case .storage(let storage) = nodes[arguments[0]],
             case .integer(let offset) = nodes[arguments[1]],
             case .tuple(let sizes) = nodes[arguments[2]], case .tuple(let steps) = nodes[arguments[3]]
-        else { throw damaged("a tensor is made of other values than a storage, an offset, a shape and strides") }
+        else { throw damaged("a tensor consists of something other than a storage, an offset, a shape and strides") }
         func numbers(_ places: [Int]) throws(ModelError) -> [Int] {
             var result: [Int] = []
             for place in places {
                 guard case .integer(let value) = nodes[place], value >= 0 else {
-                    throw damaged("a tensor's shape or strides are no numbers from 0")
+                    throw damaged("a tensor's shape or strides are not integers of 0 or more")
                 }
                 result.append(value)
             }
@@ -334,7 +334,7 @@ struct PickleReader {
     private mutating func build() throws(ModelError) {
         _ = try pop(1)
         guard case .dictionary = nodes[try top()] else {
-            throw damaged("it sets the state of something else than a dictionary")
+            throw damaged("it sets the state of something other than a dictionary")
         }
     }
 
@@ -345,10 +345,10 @@ struct PickleReader {
             case .text("storage") = nodes[parts[0]], case .name(.storage(let type)) = nodes[parts[1]],
             case .text(let key) = nodes[parts[2]], case .text = nodes[parts[3]],
             case .integer(let count) = nodes[parts[4]], count >= 0
-        else { throw damaged("it refers to an object outside of it that is no storage of a tensor") }
+        else { throw damaged("it refers to an external object that is not the storage of a tensor") }
         if parts.count == 6 {
             guard case .none = nodes[parts[5]] else {
-                throw damaged("a storage is a view of another, an old form that is not read")
+                throw damaged("a storage is a view of another, an old form that is not supported")
             }
         }
         push(.storage(Storage(key: key, scalarType: type, count: count)))

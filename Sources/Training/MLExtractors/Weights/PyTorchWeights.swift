@@ -1,4 +1,5 @@
 package import MLNumerics
+import MLZipFiles
 
 /// The tensors in a file that PyTorch's `torch.save` wrote of a state dictionary.
 ///
@@ -97,7 +98,7 @@ package enum PyTorchWeights {
             let count = bytes[position..<position + 8].reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
             position += 8
             guard count == UInt64(storage.count), let size = byteCount(storage), size <= bytes.count - position else {
-                throw damaged(path, "the storage '\(key)' has another size than stated, or is cut off; fetch it again")
+                throw damaged(path, "the storage '\(key)' does not have the stated size or is cut off; fetch it again")
             }
             ranges[key] = position..<position + size
             position += size
@@ -164,7 +165,7 @@ package enum PyTorchWeights {
         // No tensor has more elements than its storage: repeated ones (strides of 0) are not read.
         guard let size = byteCount(place.storage), size <= range.count, count <= place.storage.count,
             count == 0 || place.offset <= place.storage.count - 1 - last
-        else { throw damaged(path, "the tensor '\(name)' lies outside of its storage") }
+        else { throw damaged(path, "the tensor '\(name)' lies outside its storage") }
         let width = place.storage.scalarType.byteCount(of: 1)
         let tensor = Tensor(uninitialized: place.storage.scalarType, shape: place.shape)
         guard count > 0 else { return tensor }

@@ -35,7 +35,9 @@ package enum SafeTensors {
         do throws(ModelError) { description = try JSONReader.read(Array(bytes[8..<start])) } catch {
             throw damaged(path, error.description)
         }
-        guard case .object(let members) = description else { throw damaged(path, "its description is no object") }
+        guard case .object(let members) = description else {
+            throw damaged(path, "its description is not a JSON object")
+        }
         let entries = try members.filter { $0.name != "__metadata__" }.map { (member) throws(ModelError) in
             try Entry(member, path)
         }
@@ -77,8 +79,8 @@ package enum SafeTensors {
 
         init(_ member: JSONValue.Member, _ path: String) throws(ModelError) {
             name = member.name
-            func wrong(_ what: String) -> ModelError {
-                damaged(path, "\(what) of the tensor '\(member.name)' is missing or wrong")
+            func wrong(_ subject: String) -> ModelError {
+                damaged(path, "\(subject) of the tensor '\(member.name)' is missing or wrong")
             }
             guard let stated = member.value["dtype"]?.string else { throw wrong("the type") }
             guard let type = Self.types[stated] else {

@@ -1,11 +1,12 @@
 import MLGraph
 import MLGraphTraining
+import MLKernels
 import MLNumerics
 import MLOperators
 import TestSupport
 
 /// A question to an operator's gradient rule: its answer against differences of the plain evaluation in double
-/// precision, and its kernels against its plain evaluation.
+/// precision, and its kernels of every instruction set of this processor against its plain evaluation.
 struct GradientProblem: Sendable, CustomStringConvertible {
     enum Operand: Sendable {
         /// Random numbers, by which the result is differentiated.
@@ -114,7 +115,7 @@ struct GradientProblem: Sendable, CustomStringConvertible {
         return failures + (try kernels(tensors, free, weights, outputs))
     }
 
-    /// The kernels of the same graph in single precision.
+    /// The kernels of the same graph in single precision, in every instruction set of this processor.
     private func kernels(
         _ tensors: [Tensor?],
         _ free: [Int],
@@ -129,15 +130,20 @@ struct GradientProblem: Sendable, CustomStringConvertible {
             graph(narrow, free, weights.map(single), .float32),
             parameters: free.map { "p\($0)" }
         )
-        let (_, gradients) = try GradientProgram(objective).run([], free.compactMap { narrow[$0] })
+        let parameters = free.compactMap { narrow[$0] }
         var failures: [String] = []
-        for (place, gradient) in gradients.enumerated() {
-            let wanted = expected[place + 1].values
-            let scale = Swift.max(1, wanted.map { abs($0) }.max() ?? 1)
-            for (element, (a, b)) in zip(gradient.values, wanted).enumerated()
-            where !(abs(a - b) <= kernelTolerance * scale) {
-                failures.append("operand \(free[place]), element \(element) by kernels: \(a), plainly \(b)")
-                break
+        for table in KernelTable.available {
+            let (_, gradients) = try GradientProgram(objective, kernels: table).run([], parameters)
+            for (place, gradient) in gradients.enumerated() {
+                let wanted = expected[place + 1].values
+                let scale = Swift.max(1, wanted.map { abs($0) }.max() ?? 1)
+                for (element, (a, b)) in zip(gradient.values, wanted).enumerated()
+                where !(abs(a - b) <= kernelTolerance * scale) {
+                    failures.append(
+                        "operand \(free[place]), element \(element) by kernels of \(table): \(a), plain evaluation: \(b)"
+                    )
+                    break
+                }
             }
         }
         return failures

@@ -1,5 +1,6 @@
 import MLGraph
 import MLGraphTraining
+import MLKernels
 import MLNumerics
 import MLOperators
 import TestSupport
@@ -36,14 +37,15 @@ import Testing
     }
 
     /// Between floating-point types the gradient is converted back.
-    @Test func gradient() throws {
+    @Test(arguments: KernelTable.available)
+    func gradient(_ table: KernelTable) throws {
         var builder = GraphBuilder()
         let x = builder.input("x", ValueType(.float32, [3]))
         let wide = try builder.add(Cast(to: .float64), x)
         let loss = try builder.add(Reduction<SumOfSquares>(axes: nil, keepsDimensions: false), wide)
         let objective = Objective(builder.finished(outputs: [("loss", loss)]), parameters: ["x"])
         let values = Tensor([1, -2, 3] as [Float], shape: [3])
-        let (_, gradients) = try GradientProgram(objective).run([], [values])
+        let (_, gradients) = try GradientProgram(objective, kernels: table).run([], [values])
         #expect(gradients[0].scalarType == .float32)
         #expect(gradients[0].values == [2, -4, 6])
         CensusRecord.shared?.noteGradient(Cast(to: .float64))

@@ -1,7 +1,7 @@
 import CDeflate
 package import MLNumerics
 
-/// The files in a ZIP archive in memory: a Python wheel, or weights that PyTorch saved.
+/// The files in a ZIP archive in memory: a Python wheel, weights that PyTorch saved, or arrays that NumPy saved.
 ///
 /// Names and places come from the central directory. Everything that it states is checked against the archive, and a
 /// file's content against its CRC-32. Encrypted archives, several volumes and ZIP64 are refused.
@@ -16,6 +16,7 @@ package struct ZipArchive {
 
     private let bytes: [UInt8]
     private let path: String
+    private let remedy: String
     private var entries: [String: Entry] = [:]
 
     /// The names of the files, in the order of the alphabet.
@@ -29,25 +30,33 @@ package struct ZipArchive {
     /// - Parameters:
     ///   - bytes: The whole archive.
     ///   - path: The archive's name, for errors.
+    ///   - kind: What the archive should be, for errors.
+    ///   - remedy: What to do about a damaged archive, for errors.
     /// - Throws: `.malformed` for a damaged archive, `.unsupported` for one of a kind that is not read.
-    package init(_ bytes: [UInt8], path: String) throws(ModelError) {
+    package init(
+        _ bytes: [UInt8],
+        path: String,
+        kind: String = "a ZIP archive",
+        remedy: String = "fetch it again"
+    ) throws(ModelError) {
         self.bytes = bytes
         self.path = path
+        self.remedy = remedy
         let comment = 65_535
         guard
             let end = stride(from: bytes.count - 22, through: max(0, bytes.count - 22 - comment), by: -1).first(where: {
                 bytes[$0...].starts(with: [0x50, 0x4B, 5, 6])
             })
-        else { throw damaged("it is not a ZIP archive, or it is cut off; fetch it again") }
+        else { throw damaged("it is not \(kind), or it is cut off") }
         let count = try number(end + 10, 2)
         var place = try number(end + 16, 4)
-        guard place != 0xFFFF_FFFF, count != 0xFFFF else { throw unsupported("ZIP64") }
+        guard place != 0xFFFF_FFFF, count != 0xFFFF else { throw unsupported("the ZIP64 format") }
         for _ in 0..<count {
-            guard try number(place, 4) == 0x0201_4B50 else { throw damaged("its directory is damaged; fetch it again") }
+            guard try number(place, 4) == 0x0201_4B50 else { throw damaged("its directory is damaged") }
             let (length, extra, remark) = (
                 try number(place + 28, 2), try number(place + 30, 2), try number(place + 32, 2)
             )
-            guard place + 46 + length <= bytes.count else { throw damaged("its directory is cut off; fetch it again") }
+            guard place + 46 + length <= bytes.count else { throw damaged("its directory is cut off") }
             guard let name = String(validating: bytes[place + 46..<place + 46 + length], as: UTF8.self) else {
                 throw damaged("a name in it is not UTF-8")
             }
@@ -59,6 +68,9 @@ package struct ZipArchive {
                 size: try number(place + 24, 4),
                 header: try number(place + 42, 4)
             )
+            guard entry.packed != 0xFFFF_FFFF, entry.size != 0xFFFF_FFFF, entry.header != 0xFFFF_FFFF else {
+                throw unsupported("the ZIP64 format for the file '\(name)'")
+            }
             guard entries.updateValue(entry, forKey: name) == nil else {
                 throw damaged("it has two files named '\(name)'")
             }
@@ -81,19 +93,19 @@ package struct ZipArchive {
         }
         let start = entry.header + 30 + (try number(entry.header + 26, 2)) + (try number(entry.header + 28, 2))
         guard try number(entry.header, 4) == 0x0403_4B50, entry.packed <= bytes.count - start else {
-            throw damaged("its file '\(name)' is cut off; fetch it again")
+            throw damaged("its file '\(name)' is cut off")
         }
         let packed = bytes[start..<start + entry.packed]
         let content: [UInt8]
         switch entry.method {
         case 0:
-            guard entry.packed == entry.size else { throw damaged("its file '\(name)' is damaged; fetch it again") }
+            guard entry.packed == entry.size else { throw damaged("its file '\(name)' is damaged") }
             content = Array(packed)
         case 8: content = try inflated(packed, entry.size, name)
         default: throw unsupported("the compression \(entry.method) of the file '\(name)'")
         }
         guard content.withUnsafeBufferPointer({ cdeflate_crc32($0.baseAddress, $0.count) }) == entry.sum else {
-            throw damaged("its file '\(name)' is damaged (its CRC-32 is wrong); fetch it again")
+            throw damaged("its file '\(name)' is damaged (its CRC-32 is wrong)")
         }
         return content
     }
@@ -108,22 +120,22 @@ package struct ZipArchive {
             }
             initialized = isDamaged ? 0 : size
         }
-        guard !isDamaged else { throw damaged("its file '\(name)' is damaged; fetch it again") }
+        guard !isDamaged else { throw damaged("its file '\(name)' is damaged") }
         return content
     }
 
     private func number(_ offset: Int, _ width: Int) throws(ModelError) -> Int {
-        guard offset >= 0, offset <= bytes.count - width else { throw damaged("it is cut off; fetch it again") }
+        guard offset >= 0, offset <= bytes.count - width else { throw damaged("it is cut off") }
         return (offset..<offset + width).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
     }
 
     private func damaged(_ text: String) -> ModelError {
-        ModelError(.malformed, "the archive cannot be read: \(text)", at: path)
+        ModelError(.malformed, "the archive cannot be read: \(text); \(remedy)", at: path)
     }
-    private func unsupported(_ what: String) -> ModelError {
+    private func unsupported(_ feature: String) -> ModelError {
         ModelError(
             .unsupported,
-            "the archive has \(what), which is not read here; pack it again as a plain ZIP",
+            "the archive has \(feature), which is not supported; pack it again as a plain ZIP",
             at: path
         )
     }

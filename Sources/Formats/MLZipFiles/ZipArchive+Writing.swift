@@ -1,0 +1,41 @@
+import CDeflate
+package import MLNumerics
+
+extension ZipArchive {
+    /// The largest number of bytes that a field of an archive can state.
+    private static let mostBytes = 1 << 32 - 2
+
+    /// The bytes of an archive of the given files, stored without compression, in their order.
+    ///
+    /// Dates are 1 January 1980, so that equal files make equal archives.
+    ///
+    /// - Parameter files: The files; their names in UTF-8 take at most 65,535 bytes.
+    /// - Throws: `.unsupported` for files beyond 4 GB or 65,534 files, which need ZIP64.
+    package static func stored(_ files: [(name: String, content: [UInt8])]) throws(ModelError) -> [UInt8] {
+        func little(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }
+        guard files.count < 0xFFFF else {
+            throw ModelError(.unsupported, "\(files.count) files are too many for a ZIP archive; at most 65,534 fit")
+        }
+        var archive: [UInt8] = []
+        var directory: [UInt8] = []
+        for (name, content) in files {
+            guard content.count <= mostBytes, archive.count <= mostBytes else {
+                throw ModelError(.unsupported, "'\(name)' is too large for a ZIP archive, whose files end before 4 GB")
+            }
+            let file = Array(name.utf8)
+            let sum = content.withUnsafeBufferPointer { Int(cdeflate_crc32($0.baseAddress, $0.count)) }
+            let common =
+                little(20, 2) + little(0x800, 2) + little(0, 2) + little(0, 2) + little(0x21, 2)
+                + little(sum, 4) + little(content.count, 4) + little(content.count, 4) + little(file.count, 2)
+                + little(0, 2)
+            directory +=
+                little(0x0201_4B50, 4) + little(20, 2) + common + little(0, 2) + little(0, 2) + little(0, 2)
+                + little(0, 4) + little(archive.count, 4) + file
+            archive += little(0x0403_4B50, 4) + common + file + content
+        }
+        let end =
+            little(0x0605_4B50, 4) + little(0, 4) + little(files.count, 2) + little(files.count, 2)
+            + little(directory.count, 4) + little(archive.count, 4) + little(0, 2)
+        return archive + directory + end
+    }
+}
