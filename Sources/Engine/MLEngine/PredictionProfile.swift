@@ -1,5 +1,5 @@
 package import MLFeatures
-package import MLModels
+import MLModels
 package import MLNumerics
 import MLRuntime
 
