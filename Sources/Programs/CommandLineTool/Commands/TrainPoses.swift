@@ -112,7 +112,7 @@ struct ActionOptions: ParsableArguments {
         }
     }
 
-    var facts: [(name: String, value: String)] { [("windows", "\(window) frames, \(frameRate) per second")] }
+    var facts: [(name: String, value: String)] { [("windows", "\(window) frames, \(frameRate) a second")] }
 }
 
 struct TrainHandAction: ParsableCommand {
