@@ -188,7 +188,7 @@ def test_key_points(task, joints, frames, options, tmp_path):
     model.save(tmp_path / "m.mlmodel")
     again = task.resume(tmp_path / "s", progress=False)
     assert again.predict(test)["label"].to_list() == answer["label"].to_list()
-    with pytest.raises(createml.TrainingError, match="'magic' is no augmentation"):
+    with pytest.raises(createml.TrainingError, match="'magic' is not an augmentation"):
         task.train(frame, augmentations=["magic"], progress=False)
     array = {"session_id": frame["session_id"].to_list(), "label": frame["label"].to_list(),
              "keypoints": numpy.array(frame["keypoints"].to_list())}

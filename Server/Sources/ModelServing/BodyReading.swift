@@ -40,7 +40,7 @@ package final class BodyShare: Sendable {
         try reserved.withLock { reserved in
             guard count > reserved else { return }
             guard budget.reserve(count - reserved) else {
-                throw ServingError.busy("Too many large requests are in hand: try again later.")
+                throw ServingError.busy("Too many large requests are being processed: try again later.")
             }
             reserved = count
         }

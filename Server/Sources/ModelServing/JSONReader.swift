@@ -1,5 +1,8 @@
 /// Reads JSON (RFC 8259) from front to back, without a tree: requests hold arrays of a million numbers.
 ///
+/// `MLFiles` reads the small documents of model files into trees; it is no product of that package, which the server uses by
+/// its public modules.
+///
 /// Every value of the text is checked, those that are skipped, too. Errors name the offset.
 package struct JSONReader {
     /// The kinds of values, by their first byte.
@@ -33,7 +36,7 @@ package struct JSONReader {
         return reader
     }
 
-    func failure(_ what: String) -> ServingError { .invalid("The JSON is malformed at byte \(position): \(what).") }
+    func failure(_ detail: String) -> ServingError { .invalid("The JSON is malformed at byte \(position): \(detail).") }
 
     // MARK: Bytes
 
@@ -84,7 +87,7 @@ package struct JSONReader {
         case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
         case UInt8(ascii: "n"): return .null
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number
-        default: throw failure("no value begins like this")
+        default: throw failure("a value is expected")
         }
     }
 
@@ -186,7 +189,7 @@ package struct JSONReader {
             result.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         case let byte where byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/"):
             result.append(byte)
-        default: throw failure("there is no such escape")
+        default: throw failure("the escape sequence is unknown")
         }
     }
 

@@ -45,7 +45,7 @@ package enum ModelSource: Sendable {
         } else {
             throw ServingError(
                 400,
-                "\(path) is no model: give a .mlpackage, .mlmodel or .mlmodelc, or a folder of them."
+                "\(path) is not a model: give a .mlpackage, .mlmodel or .mlmodelc, or a folder of them."
             )
         }
     }

@@ -1,5 +1,4 @@
 import Hummingbird
-import Synchronization
 
 extension JSONWriter {
     mutating func member(_ name: String, _ value: String) {
@@ -32,23 +31,14 @@ extension ServingRoutes {
     }
 
     func metadata(_ model: LoadedModel, _ writer: inout JSONWriter) {
+        let facts = ModelFacts(model)
         writer.object { writer in
-            writer.member("name", model.name)
+            writer.member("name", facts.name)
             writer.key("versions")
-            writer.strings(repository.versions(model.name))
-            writer.member("platform", "coreml")
-            for (key, tensors) in [("inputs", model.interface.inputs), ("outputs", model.interface.outputs)] {
-                writer.key(key)
-                writer.array { writer in
-                    for tensor in tensors {
-                        writer.object { writer in
-                            writer.member("name", tensor.name)
-                            writer.member("datatype", tensor.type.rawValue)
-                            writer.key("shape")
-                            writer.integers(tensor.shape)
-                        }
-                    }
-                }
+            writer.strings(repository.versions(facts.name))
+            writer.member("platform", ModelFacts.platform)
+            for (key, tensors) in [("inputs", facts.inputs), ("outputs", facts.outputs)] {
+                writer.tensors(key, tensors, type: ("datatype", \.rawValue), shape: "shape")
             }
         }
     }
@@ -57,31 +47,21 @@ extension ServingRoutes {
     ///
     /// `max_batch_size` is 0, since the shapes include every axis.
     func configuration(_ model: LoadedModel, _ writer: inout JSONWriter) {
+        let facts = ModelFacts(model)
         writer.object { writer in
-            writer.member("name", model.name)
-            writer.member("platform", "coreml")
-            writer.member("backend", "coreml")
+            writer.member("name", facts.name)
+            writer.member("platform", ModelFacts.platform)
+            writer.member("backend", ModelFacts.platform)
             writer.member("max_batch_size", 0)
-            for (key, tensors) in [("input", model.interface.inputs), ("output", model.interface.outputs)] {
-                writer.key(key)
-                writer.array { writer in
-                    for tensor in tensors {
-                        writer.object { writer in
-                            writer.member("name", tensor.name)
-                            writer.member("data_type", tensor.type.configurationName)
-                            writer.key("dims")
-                            writer.integers(tensor.shape)
-                        }
-                    }
-                }
+            for (key, tensors) in [("input", facts.inputs), ("output", facts.outputs)] {
+                writer.tensors(key, tensors, type: ("data_type", \.configurationName), shape: "dims")
             }
-            guard model.mostTogether > 0 else { return }
+            guard let batching = facts.batching else { return }
             writer.key("dynamic_batching")
             writer.object { writer in
-                let options = model.queue.options
                 writer.key("preferred_batch_size")
-                writer.integers([model.mostTogether])
-                writer.member("max_queue_delay_microseconds", Int(options.delay / .microseconds(1)))
+                writer.integers([batching.preferredSize])
+                writer.member("max_queue_delay_microseconds", batching.delay)
             }
         }
     }
@@ -92,37 +72,59 @@ extension ServingRoutes {
             writer.object { writer in
                 writer.key("model_stats")
                 writer.array { writer in
-                    for model in models { write(model, &writer) }
+                    for model in models { write(ModelFacts(model), model.counts.statistics, &writer) }
                 }
             }
         }
     }
 
-    private func write(_ model: LoadedModel, _ writer: inout JSONWriter) {
-        let totals = model.counts.totals.withLock { $0 }
-        func duration(_ name: String, _ count: Int, _ time: Duration, _ writer: inout JSONWriter) {
-            writer.key(name)
-            writer.object { writer in
-                writer.member("count", count)
-                writer.member("ns", Int(time / .nanoseconds(1)))
-            }
-        }
+    private func write(_ facts: ModelFacts, _ statistics: ModelFacts.Statistics, _ writer: inout JSONWriter) {
         writer.object { writer in
-            writer.member("name", model.name)
-            writer.member("version", model.version)
+            writer.member("name", facts.name)
+            writer.member("version", facts.version)
             writer.key("last_inference")
-            writer.raw(String(totals.last))
-            writer.member("inference_count", totals.success.count)
-            writer.member("execution_count", Int(totals.executions.rounded()))
+            writer.raw(String(statistics.last))
+            writer.member("inference_count", statistics.inferences)
+            writer.member("execution_count", statistics.executions)
             writer.key("inference_stats")
             writer.object { writer in
-                duration("success", totals.success.count, totals.success.time, &writer)
-                duration("fail", totals.failure.count, totals.failure.time, &writer)
-                duration("queue", totals.success.count, totals.queue, &writer)
-                duration("compute_infer", totals.success.count, totals.compute, &writer)
+                writer.spent("success", statistics.success)
+                writer.spent("fail", statistics.failure)
+                writer.spent("queue", statistics.queue)
+                writer.spent("compute_infer", statistics.compute)
             }
             writer.key("batch_stats")
             writer.array { _ in }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes an array of tensors' names, types and shapes.
+    fileprivate mutating func tensors(
+        _ name: String,
+        _ tensors: [TensorDescription],
+        type: (key: String, text: KeyPath<TensorType, String>),
+        shape: String
+    ) {
+        key(name)
+        array { writer in
+            for tensor in tensors {
+                writer.object { writer in
+                    writer.member("name", tensor.name)
+                    writer.member(type.key, tensor.type[keyPath: type.text])
+                    writer.key(shape)
+                    writer.integers(tensor.shape)
+                }
+            }
+        }
+    }
+
+    fileprivate mutating func spent(_ name: String, _ spent: ModelFacts.Spent) {
+        key(name)
+        object { writer in
+            writer.member("count", spent.count)
+            writer.member("ns", spent.nanoseconds)
         }
     }
 }

@@ -21,7 +21,7 @@ package final class ServingMetrics: Sendable {
             ("coreml_serve_loads_total", "Attempts to load a model, by result."),
             ("coreml_serve_models", "Versions of models that are loaded."),
             ("coreml_serve_requests_waiting", "Examples that wait for a worker."),
-            ("coreml_serve_body_bytes", "Bytes of the requests in hand."),
+            ("coreml_serve_body_bytes", "Bytes of the requests that are being processed."),
         ] {
             registry.describe(name, help)
         }

@@ -178,7 +178,7 @@ package struct ServingRoutes: Sendable {
                 guard key == "parameters" else { return try reader.skipValue() }
                 try reader.object("parameters") { _, key in
                     throw ServingError.invalid(
-                        "This server loads models as they are: it takes no parameter \"\(key)\"."
+                        "This server loads models as they are: it does not accept the parameter \"\(key)\"."
                     )
                 }
             }

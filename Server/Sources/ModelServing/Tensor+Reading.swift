@@ -49,7 +49,17 @@ extension Tensor {
         return count
     }
 
-    /// What is said of a tensor before its elements are read.
+    /// Appends an extent to the shape that a request states at `place`.
+    ///
+    /// - Throws: `ServingError` for a negative extent, and when the shape has too many axes.
+    static func append(_ extent: some BinaryInteger, to shape: inout [Int], _ place: String) throws {
+        guard extent >= 0, let extent = Int(exactly: extent), shape.count < mostAxes else {
+            throw ServingError.invalid("\"\(place)\" must hold at most \(mostAxes) extents of 0 or more.")
+        }
+        shape.append(extent)
+    }
+
+    /// The description of a tensor, which precedes its elements.
     private struct Head {
         let place: String
         var name: String?
@@ -67,13 +77,7 @@ extension Tensor {
             case "shape":
                 var extents: [Int] = []
                 try reader.list(place) { reader, index in
-                    let extent = try reader.integer("\(place)[\(index)]")
-                    guard extent >= 0, index < Tensor.mostAxes else {
-                        throw ServingError.invalid(
-                            "\"\(place)\" must hold at most \(Tensor.mostAxes) extents of 0 or more."
-                        )
-                    }
-                    extents.append(extent)
+                    try Tensor.append(try reader.integer("\(place)[\(index)]"), to: &extents, place)
                 }
                 shape = extents
             case "data":
@@ -122,7 +126,7 @@ extension Tensor {
                 let string = bytes.readSlice(length: Int(length))
             else {
                 throw ServingError.invalid(
-                    "String \(result.count) of the input \"\(name)\" is longer than what is left of its bytes."
+                    "String \(result.count) of the input \"\(name)\" is longer than the rest of its bytes."
                 )
             }
             result.append(string)
@@ -218,7 +222,7 @@ extension JSONReader {
         try leaves(.number, count, name) { reader in
             guard let value = convert(try reader.readNumber()) else {
                 throw ServingError.invalid(
-                    "Element \(values.count) of the input \"\(name)\" is no number of the type \(typeName)."
+                    "Element \(values.count) of the input \"\(name)\" is not a number of the type \(typeName)."
                 )
             }
             values.append(value)

@@ -27,7 +27,7 @@ package enum TensorType: String, Sendable {
     init(_ text: String, _ place: String) throws {
         guard let known = TensorType(rawValue: text) else {
             throw ServingError.invalid(
-                "\"\(place)\" is \"\(text)\", which is no type: there are BOOL, UINT8 to UINT64, INT8 to INT64, FP16 to "
+                "\"\(place)\" is \"\(text)\", which is not a type: the types are BOOL, UINT8 to UINT64, INT8 to INT64, FP16 to "
                     + "FP64, and BYTES."
             )
         }

@@ -32,7 +32,7 @@ public final class S3BlobStore: BlobStore {
         let answer = try await client.send("HEAD", key(digest), accepting: [200, 404])
         guard answer.status == 200 else { return nil }
         guard let count = answer.headers["content-length"].flatMap({ Int($0) }), count >= 0 else {
-            throw BlobError.failure("\(client.address.host) does not say how long \(key(digest)) is")
+            throw BlobError.failure("\(client.address.host) does not state the length of \(key(digest))")
         }
         return count
     }
@@ -132,7 +132,7 @@ public final class S3BlobStore: BlobStore {
     private func storeInParts(_ path: String, _ digest: BlobDigest, _ byteCount: Int) async throws {
         let begun = try await client.send("POST", key(digest), query: [("uploads", "")])
         guard let upload = begun.text("UploadId") else {
-            throw BlobError.failure("\(client.address.host) begins no upload of \(key(digest))")
+            throw BlobError.failure("\(client.address.host) does not begin an upload of \(key(digest))")
         }
         do {
             let parts = try await sendParts(path, digest, byteCount, upload)
@@ -174,7 +174,7 @@ public final class S3BlobStore: BlobStore {
                         body: body
                     )
                     guard let tag = answer.headers["etag"] else {
-                        throw BlobError.failure("\(client.address.host) gives a part of \(key(digest)) no tag")
+                        throw BlobError.failure("\(client.address.host) returns no tag for a part of \(key(digest))")
                     }
                     return (index, tag)
                 }
@@ -200,7 +200,7 @@ public final class S3BlobStore: BlobStore {
         // An error can follow a status of success; an upload that does not exist any more may have been completed by a
         // request whose answer was lost.
         guard try await self.byteCount(digest) == byteCount else {
-            throw BlobError.failure("\(key(digest)) is not whole: \(S3Client.trouble(answer))")
+            throw BlobError.failure("\(key(digest)) is incomplete: \(S3Client.trouble(answer))")
         }
     }
 }

@@ -94,7 +94,9 @@ struct S3Client: Sendable {
             message.setValue(value, forHTTPHeaderField: name)
         }
         let (data, answer) = try await session.data(for: message)
-        guard let answer = answer as? HTTPURLResponse else { throw BlobError.failure("\(request.host) speaks no HTTP") }
+        guard let answer = answer as? HTTPURLResponse else {
+            throw BlobError.failure("\(request.host) does not answer with HTTP")
+        }
         let headers = answer.allHeaderFields.map { ("\($0.key)".lowercased(), "\($0.value)") }
         return Answer(
             status: answer.statusCode,
@@ -117,7 +119,7 @@ struct S3Client: Sendable {
                 "; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and their permissions"
             case "RequestTimeTooSkewed": "; this machine's clock is wrong"
             case "NoSuchBucket": "; make the bucket first"
-            case "PermanentRedirect", "AuthorizationHeaderMalformed": "; give the bucket's region"
+            case "PermanentRedirect", "AuthorizationHeaderMalformed": "; state the bucket's region"
             default: ""
             }
         return "status \(answer.status) \(code) \(answer.text("Message") ?? "")\(hint)"

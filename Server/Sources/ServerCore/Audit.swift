@@ -114,7 +114,7 @@ enum Audit {
             guard try row.integer("sequence") == sequence, try row.bytes("hash") == right else {
                 throw ServiceError(
                     .conflict,
-                    "The audit log was changed at its entry \(sequence) by something else than the server."
+                    "Entry \(sequence) of the audit log was not written by the server."
                 )
             }
             previous = right

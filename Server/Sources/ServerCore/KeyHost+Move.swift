@@ -41,8 +41,8 @@ extension KeyHost {
         case .all: break
         case .control:
             throw ServiceError.conflict("The keys of this server's models are in a separate key service already.")
-        case .keys: throw ServiceError.conflict("These are the records of a key service, from which nothing moves.")
-        case nil: throw ServiceError.conflict("There is no server's database that keys could move from.")
+        case .keys: throw ServiceError.conflict("These are the records of a key service, which cannot be moved.")
+        case nil: throw ServiceError.conflict("There is no database of a server to move keys from.")
         }
         // This refuses a target that is something else.
         _ = try await service(database: target, vault: new)

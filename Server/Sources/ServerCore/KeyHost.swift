@@ -197,7 +197,7 @@ extension Service {
         let time = now()
         try await database.write { connection in
             if let known = try Self.app(app, connection)?.team {
-                guard known == team else { throw ServiceError.conflict("The app \"\(app)\" is another team's.") }
+                guard known == team else { throw ServiceError.conflict("The app \"\(app)\" belongs to another team.") }
                 return
             }
             guard try connection.first("SELECT id FROM teams WHERE id = ?", team) != nil else {

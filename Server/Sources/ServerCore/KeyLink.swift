@@ -39,11 +39,11 @@ public struct KeyLinkSecret: Sendable {
         // systemd lets a service read its credentials by an access list, which the mode shows as its group's rights.
         let isCredential = credentials.map { path.hasPrefix($0 + "/") } ?? false
         guard mode & (isCredential ? 0o037 : 0o077) == 0 else {
-            throw ServiceError(.forbidden, "\(path) can be read by others than its owner: chmod 600 \(path)")
+            throw ServiceError(.forbidden, "\(path) can be read by users other than its owner: chmod 600 \(path)")
         }
         let digits = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
         guard let bytes = [UInt8](hexadecimal: digits), bytes.count == Self.byteCount else {
-            throw ServiceError(.invalid, "\(path) holds no secret: 64 hexadecimal digits are expected.")
+            throw ServiceError(.invalid, "\(path) does not contain a secret: 64 hexadecimal digits are expected.")
         }
         self.init(bytes: bytes)
     }

@@ -48,7 +48,7 @@ public final class KeyServiceLink: Sendable {
             switch status {
             case 200:
                 guard let answer = secret.open(body, .answer, head) else {
-                    throw unreachable("its answer is not its own")
+                    throw unreachable("its answer is not authentic")
                 }
                 return try JSONDecoder().decode(KeyLinkAnswer<Value>.self, from: answer).get()
             case 409 where body.count == 16: session.withLock { $0 = Array(body) }
@@ -57,7 +57,7 @@ public final class KeyServiceLink: Sendable {
             default: throw unreachable("it answers \(status)")
             }
         }
-        throw unreachable("it is restarted again and again")
+        throw unreachable("it restarts repeatedly")
     }
 
     private func send(_ message: Data) async throws -> (Int, Data) {

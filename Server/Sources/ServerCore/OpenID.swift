@@ -56,7 +56,8 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
             guard WorkloadVerifier.address(entry.issuer) != nil, !entry.clientID.isEmpty, !entry.domains.isEmpty else {
                 throw ServiceError(
                     .invalid,
-                    "\(path): \(entry.id) needs an issuer by https, a clientID, and domains that it may vouch for (\"*\" for all)."
+                    "\(path): \(entry.id) needs an issuer with https, a clientID, and domains whose addresses it may "
+                        + "confirm (\"*\" for all)."
                 )
             }
             let secret = try entry.clientSecretFile.map { file in
@@ -141,16 +142,16 @@ final class OpenIDClient: Sendable {
         } catch {
             throw ServiceError(
                 .unavailable,
-                "\(provider.name) does not publish how to sign in: \(place.absoluteString) cannot be read.",
+                "\(provider.name) does not publish its sign-in configuration: \(place.absoluteString) cannot be read.",
                 retryAfter: 60
             )
         }
         guard configuration.issuer.utf8.elementsEqual(provider.issuer.utf8),
             WorkloadVerifier.address(configuration.authorizationEndpoint) != nil,
             WorkloadVerifier.address(configuration.tokenEndpoint) != nil
-        else { throw Self.refused("its configuration is another's, or not by https") }
+        else { throw Self.refused("its configuration belongs to another issuer or does not use https") }
         guard configuration.challengeMethods.map({ $0.contains("S256") }) ?? true else {
-            throw Self.refused("it does not know PKCE by S256")
+            throw Self.refused("it does not support PKCE with S256")
         }
         known.withLock { $0[provider.issuer] = (configuration, time) }
         return configuration
@@ -186,7 +187,7 @@ final class OpenIDClient: Sendable {
         let answer: [UInt8]
         do {
             answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.largestDocument)
-        } catch { throw Self.refused("it does not take the code") }
+        } catch { throw Self.refused("it does not accept the code") }
         guard let token = try? JSONDecoder().decode(Answer.self, from: Data(answer)).id_token else {
             throw Self.refused("it does not identify the user")
         }

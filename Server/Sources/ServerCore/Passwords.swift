@@ -53,7 +53,7 @@ final class PasswordHasher: Sendable {
             return false
         }
         guard !isFull else {
-            throw ServiceError(.rateLimited, "Too many people sign in at once: try again in 5 s.", retryAfter: 5)
+            throw ServiceError(.rateLimited, "Too many people are signing in: try again in 5 s.", retryAfter: 5)
         }
         defer { waiting.withLock { $0 -= 1 } }
         return try await withCheckedThrowingContinuation { continuation in
@@ -87,7 +87,7 @@ final class PasswordHasher: Sendable {
         guard !isEasy else {
             throw .invalid(
                 "password",
-                "This password is easy to guess: take some words that nobody would put together."
+                "This password is easy to guess: use several unrelated words."
             )
         }
     }

@@ -99,12 +99,14 @@ public struct Principal: Sendable {
                 .denied(to: name, in: team, permission.rawValue)
         }
         guard permissions.contains(permission) else {
-            throw .forbidden("\(name) may not do this in the team \"\(team)\": it takes \(permission.rawValue).")
-                .denied(to: name, in: team, permission.rawValue)
+            throw .forbidden(
+                "\(name) may not do this in the team \"\(team)\": the permission \(permission.rawValue) is needed."
+            )
+            .denied(to: name, in: team, permission.rawValue)
         }
         guard self.app == nil || app != nil || permission == .view else {
             throw .forbidden(
-                "\(name) is valid for the app \"\(self.app ?? "")\" only, and this concerns the whole team."
+                "\(name) is valid only for the app \"\(self.app ?? "")\", but this affects the whole team."
             ).denied(to: name, in: team, permission.rawValue)
         }
     }

@@ -73,7 +73,7 @@ final class ReportCollector: Sendable {
         }
         guard isTaken else {
             return done(
-                .failure(ServiceError(.unavailable, "Too many reports arrive just now.", retryAfter: 60))
+                .failure(ServiceError(.unavailable, "Too many reports are arriving: try again later.", retryAfter: 60))
             )
         }
         if begins { Task { await storeAll() } }

@@ -166,7 +166,9 @@ extension Service {
         }
         guard let row, try time.timeIntervalSince(row.date("seen")) < Self.idleSession,
             try time.timeIntervalSince(row.date("created")) < Self.longestSession
-        else { throw ServiceError(.unauthenticated, "You are not signed in, or were for too long: sign in again.") }
+        else {
+            throw ServiceError(.unauthenticated, "You are not signed in, or your session has ended: sign in again.")
+        }
         let account = try row.text("id")
         if try time.timeIntervalSince(row.date("seen")) > 60 {
             try await database.write { connection in

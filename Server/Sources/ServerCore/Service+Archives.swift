@@ -186,7 +186,7 @@ extension Service {
         try actor.require(.publish, in: team, app: actor.app)
         try Self.checkText(fileName, "name", most: 255)
         guard !fileName.hasPrefix(DeltaName.mark) else {
-            throw ServiceError.invalid("name", "This is what deltas are called; give the file another name.")
+            throw ServiceError.invalid("name", "This is a name of deltas; give the file another name.")
         }
         let (digest, byteCount) = try await upload.finish(expecting: expected)
         let start = try await blobs.read(digest, 0..<min(4, byteCount))

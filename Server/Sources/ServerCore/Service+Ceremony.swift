@@ -282,7 +282,7 @@ extension Service {
     {
         try actor.require(.publish, in: team)
         for role in files.keys where !role.contains(".") {
-            throw ServiceError.invalid("documents.\(role)", "Only roles of collections are signed so.")
+            throw ServiceError.invalid("documents.\(role)", "Only roles of collections are signed in this way.")
         }
         return try await replace(files, of: team, as: actor)
     }

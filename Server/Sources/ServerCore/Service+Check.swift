@@ -32,7 +32,7 @@ extension Service {
             report.problems += found.map { "key service: \($0)" }
             for team in try await database.read({ try $0.query("SELECT id FROM teams").map { try $0.text("id") } }) {
                 let known: [ServiceKeyText] = try await askKeyService(.serviceKeys(team: team), as: .server)
-                if known.isEmpty { report.problems.append("team \(team): the key service has no keys of it") }
+                if known.isEmpty { report.problems.append("team \(team): the key service has none of its keys") }
             }
         }
         let records = try await database.read { connection in

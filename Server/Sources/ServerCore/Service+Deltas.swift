@@ -76,7 +76,7 @@ extension Service {
                     }
                 }
                 guard byteCount < summary.to.byteCount else {
-                    throw ServiceError.invalid("delta", "The delta is no smaller than the archive that it makes.")
+                    throw ServiceError.invalid("delta", "The delta is not smaller than the archive that it makes.")
                 }
                 try Self.keep(delta, actor, connection)
             }

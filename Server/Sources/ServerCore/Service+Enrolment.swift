@@ -135,7 +135,7 @@ extension Service {
             throw ServiceError.invalid("uses", "1 to 1,000,000,000 devices, or any number.")
         }
         if role == .control {
-            return try await createEnrolmentTokenElsewhere(
+            return try await createEnrolmentTokenAtKeyService(
                 team: team,
                 app: app,
                 uses: uses,
@@ -184,7 +184,7 @@ extension Service {
         return (stored, token.secretText)
     }
 
-    private func createEnrolmentTokenElsewhere(
+    private func createEnrolmentTokenAtKeyService(
         team: String,
         app: String?,
         uses: Int?,

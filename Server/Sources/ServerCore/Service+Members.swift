@@ -289,8 +289,8 @@ extension Service {
             )
             guard others == nil, !known.isAdministrator else {
                 throw ServiceError.forbidden(
-                    "\(known.email) may do more than this team gives: an administrator of the server makes the link, with "
-                        + "coreml-server admin-link --account."
+                    "\(known.email) has more permissions than this team grants: an administrator of the server makes the "
+                        + "link, with coreml-server admin-link --account."
                 )
             }
             try Self.addLink(
@@ -315,7 +315,7 @@ extension Service {
         }
         let own = actor.permissions(in: team)
         guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
-            throw .forbidden("\(actor.name) can give only roles that may do no more than \(actor.name) may.")
+            throw .forbidden("\(actor.name) can grant only roles with permissions that \(actor.name) has.")
         }
     }
 
@@ -323,7 +323,9 @@ extension Service {
     private static func checkMayChange(_ member: Member, _ actor: Principal, _ team: String) throws(ServiceError) {
         let theirs = member.roles.reduce(into: Set<Permission>()) { $0.formUnion($1.permissions) }
         guard theirs.isSubset(of: actor.permissions(in: team)) else {
-            throw .forbidden("\(member.email) may do more in the team than \(actor.name): an owner can change this.")
+            throw .forbidden(
+                "\(member.email) has more permissions in the team than \(actor.name): an owner can change this."
+            )
         }
     }
 
@@ -335,7 +337,7 @@ extension Service {
             member
         )
         guard try others.contains(where: { try JSON.read([Role].self, $0.text("roles")).contains(.owner) }) else {
-            throw ServiceError.conflict("A team has an owner at any time: make somebody else one first.")
+            throw ServiceError.conflict("A team always needs an owner: make someone else an owner first.")
         }
     }
 
@@ -348,7 +350,7 @@ extension Service {
         }
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, isMade(parts[0], of: "._%+-", most: 64), isMade(parts[1], of: ".-", most: 128) else {
-            throw .invalid("email", "An address such as mira@example.org is needed, in small letters.")
+            throw .invalid("email", "An address such as mira@example.org is needed, in lower case.")
         }
     }
 

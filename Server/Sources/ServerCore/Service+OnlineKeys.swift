@@ -6,10 +6,10 @@ import UpdateFramework
 // New keys for everything that the server signs by itself, and the signatures that they need.
 
 extension TeamTrust {
-    static func waits(for what: String) -> ServiceError {
+    static func waits(for subject: String) -> ServiceError {
         .conflict(
-            "\(what) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust ceremony begin "
-                + "--waiting."
+            "\(subject) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust "
+                + "ceremony begin --waiting."
         )
     }
 

@@ -67,7 +67,7 @@ extension Service {
     ) async throws -> (Session, next: String) {
         let (provider, time) = (try provider(id), now())
         guard let cookie, isSame(Array(cookie.utf8), Array(state.utf8)) else {
-            throw OpenIDClient.refused("it was begun in another browser, or too long ago")
+            throw OpenIDClient.refused("it was begun in another browser or too long ago")
         }
         // A state can be used only once, whatever follows.
         let visit = try await database.write { connection -> Row? in
@@ -82,7 +82,7 @@ extension Service {
         // Against mix-up attacks: the state belongs to one issuer, its redirect address is its own, and
         // an answer that names its issuer names this one.
         guard try visit.text("issuer").utf8.elementsEqual(provider.issuer.utf8) else {
-            throw OpenIDClient.refused("another provider was asked")
+            throw OpenIDClient.refused("the sign-in began with another provider")
         }
         let configuration = try await openID.configuration(of: provider, at: time.timeIntervalSince1970)
         guard issuer.map({ $0.utf8.elementsEqual(provider.issuer.utf8) }) ?? (configuration.namesIssuer != true) else {
@@ -109,7 +109,7 @@ extension Service {
     /// Signature, issuer and dates were checked before.
     private static func check(_ claims: WorkloadClaims, of provider: IdentityProvider, nonce: String) throws {
         guard claims.audience.contains(provider.clientID) else {
-            throw OpenIDClient.refused("the ID token is for somebody else")
+            throw OpenIDClient.refused("the ID token is for someone else")
         }
         guard claims.authorizedParty.map({ $0 == provider.clientID }) ?? (claims.audience.count == 1) else {
             throw OpenIDClient.refused("the ID token was made for another program")
@@ -118,7 +118,7 @@ extension Service {
             throw OpenIDClient.refused("the ID token is of another sign-in")
         }
         guard !claims.subject.isEmpty, claims.subject.utf8.count <= 255 else {
-            throw OpenIDClient.refused("the ID token names nobody")
+            throw OpenIDClient.refused("the ID token does not name a user")
         }
     }
 
@@ -145,7 +145,7 @@ extension Service {
             return account
         }
         guard let email, isSpokenFor else {
-            throw OpenIDClient.refused("it vouches for no address of a domain that it may vouch for")
+            throw OpenIDClient.refused("it confirms no address in a domain that it may confirm")
         }
         let named = try connection.first("SELECT id FROM accounts WHERE email = ?", email)?.text("id")
         let invited = try acceptInvitations(of: email, account: named, at: time, connection)

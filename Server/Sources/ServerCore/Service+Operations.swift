@@ -68,7 +68,7 @@ extension Service {
             let old = try Self.deployment(row)
             guard [.draft, .approved, .scheduled].contains(old.state) else {
                 throw ServiceError.conflict(
-                    "A deployment that has been live is not changed, so that the history stays complete: clone it."
+                    "A deployment that has been live cannot be changed, so that the history stays complete: clone it."
                 )
             }
             let edited = old.with(definition, name: name ?? old.name, author: actor.name)
@@ -211,7 +211,7 @@ struct OperationRun {
     }
 
     private func refusal(_ operation: Service.Operation, _ state: Deployment.State) -> ServiceError {
-        .conflict("A deployment that is \(state.rawValue) cannot be the object of \"\(operation.rawValue)\".")
+        .conflict("The operation \"\(operation.rawValue)\" is not possible for a deployment that is \(state.rawValue).")
     }
 
     // MARK: Activating
@@ -220,13 +220,13 @@ struct OperationRun {
         guard app.approvals.contains(deployment.environment) else { return }
         guard case .account = actor.kind else {
             throw ServiceError.conflict(
-                "In \(deployment.environment), a person approves deployments, not a token: whoever makes tokens could be their "
-                    + "own second person."
+                "In \(deployment.environment), a person approves deployments, not a token: whoever creates tokens could be "
+                    + "their own second person."
             )
         }
         guard actor.name != deployment.createdBy else {
             throw ServiceError.conflict(
-                "\(actor.name) wrote this deployment: in \(deployment.environment), somebody else approves it."
+                "\(actor.name) wrote this deployment: in \(deployment.environment), someone else must approve it."
             )
         }
     }
@@ -234,7 +234,7 @@ struct OperationRun {
     private func activate(_ old: Deployment, _ before: Rollout?) throws -> Deployment {
         if app.approvals.contains(old.environment), old.state == .draft {
             throw ServiceError.conflict(
-                "In \(old.environment), somebody else must approve a deployment before it goes live."
+                "In \(old.environment), someone else must approve a deployment before it goes live."
             )
         }
         if let start = try old.definition.startDate(), start > time {

@@ -213,7 +213,7 @@ extension Service {
         guard try isFresh(secret, at: time, connection) else {
             throw ServiceError(
                 .forbidden,
-                "How you sign in can be changed for 15 minutes after you signed in: sign out, and in again."
+                "Sign-in settings can be changed for 15 minutes after you signed in: sign out, and in again."
             )
         }
         return account

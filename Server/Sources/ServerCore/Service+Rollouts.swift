@@ -159,7 +159,7 @@ extension Rollout.Obstacle {
         case .startsAt(let date): "start at \(date)"
         case .time(let date): "time until \(date)"
         case .exposed(let count, let wanted): "\(wanted) devices, of which there are \(count)"
-        case .verdict: "a good failure rate"
+        case .verdict: "an acceptable failure rate"
         case .person: "a person"
         }
     }

@@ -61,7 +61,7 @@ extension Service {
         let (vault, keys) = (vault, keys)
         // A separate key service creates its keys first, and returns the same ones when it is asked again.
         let ring = role == .control ? nil : try TeamKeyRing(team: id, server: address)
-        let leaseKeys = if let ring { ring.serviceKeys } else { try await makeKeysElsewhere(team, as: actor) }
+        let leaseKeys = if let ring { ring.serviceKeys } else { try await createKeysAtKeyService(team, as: actor) }
         try await database.write { connection in
             guard try connection.first("SELECT id FROM teams WHERE id = ?", id) == nil else {
                 throw ServiceError.conflict("There is a team \"\(id)\" already.")
@@ -93,7 +93,7 @@ extension Service {
         return team
     }
 
-    private func makeKeysElsewhere(_ team: Team, as actor: Principal) async throws -> [SigningPublicKey] {
+    private func createKeysAtKeyService(_ team: Team, as actor: Principal) async throws -> [SigningPublicKey] {
         let isTaken = try await database.read { try $0.first("SELECT id FROM teams WHERE id = ?", team.id) != nil }
         guard !isTaken else { throw ServiceError.conflict("There is a team \"\(team.id)\" already.") }
         let keys: [ServiceKeyText] = try await askKeyService(

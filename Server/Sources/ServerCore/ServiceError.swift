@@ -51,8 +51,8 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
         ServiceError(.invalid, description, field: field)
     }
 
-    static func notFound(_ what: String) -> ServiceError {
-        ServiceError(.notFound, "There is no \(what), or you may not see it.")
+    static func notFound(_ subject: String) -> ServiceError {
+        ServiceError(.notFound, "There is no \(subject), or you may not see it.")
     }
 
     func denied(to actor: String, in team: String, _ reason: String) -> ServiceError {

@@ -109,7 +109,7 @@ extension Dashboard {
                 mayBegin: methods.isFresh && !methods.hasSecondFactor && secret == nil,
                 asksCode: secret != nil || failure?.field == "code"
             ),
-            title: "How you sign in",
+            title: "Sign-in settings",
             visitor: visit.visitor,
             status: failure.map { $0.status } ?? .ok
         )

@@ -137,7 +137,7 @@ extension Dashboard {
                     name: "models",
                     label: "Models",
                     value: form?["models"] ?? "",
-                    hint: "Their names, one a line. Each release has one archive for each of them.",
+                    hint: "Their names, one per line. Each release has one archive for each of them.",
                     placeholder: "FlowerClassifier\nFlowerEffects",
                     isRequired: true,
                     isMultiline: true,
@@ -147,7 +147,7 @@ extension Dashboard {
                     name: "description",
                     label: "Description",
                     value: form?["description"] ?? "",
-                    placeholder: "What it is for"
+                    placeholder: "Purpose"
                 ),
             ],
             failure: failure.map { ($0.field, $0.description) },
@@ -346,7 +346,7 @@ extension Dashboard {
         return try await page(
             "history",
             content,
-            title: "What was live when",
+            title: "Policy history",
             team: place.app.team,
             section: .apps,
             trail: place.trail(),

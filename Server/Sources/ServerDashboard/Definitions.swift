@@ -92,7 +92,7 @@ struct DefinitionLines {
         if let ramp = definition.rollout {
             let shares = ramp.steps.map { Texts.trimmed($0.percentage) + " %" }.joined(separator: ", ")
             others.append(
-                "rolled out in steps: \(shares); at too many failures: \(Self.words(ramp.onHalt ?? .previous))"
+                "rolled out in steps: \(shares); after too many failures: \(Self.words(ramp.onHalt ?? .previous))"
             )
             let gates = ramp.steps.map { Self.words($0) }
             if let gate = gates.first, gates.allSatisfy({ $0 == gate }) {
@@ -103,21 +103,21 @@ struct DefinitionLines {
         }
         if let start = definition.start { others.append("not before \(start)") }
         if let reporting = definition.reporting {
-            others.append("\(Texts.trimmed(reporting)) % of devices report how releases fare")
+            others.append("\(Texts.trimmed(reporting)) % of devices report how well releases work")
         }
         if let seconds = definition.pollInterval {
             others.append("devices check every \(Texts.trimmed(Double(seconds) / 3600)) hours")
         }
         if let release = definition.minimumRelease, release > 0 {
-            others.append("releases below \(release) are refused, also where they are installed")
+            others.append("releases below \(release) are refused, even if they are installed")
         }
         self.others = others
     }
 
     private static func words(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
         switch action {
-        case .keep: "it stays where it is"
-        case .previous: "its devices get the release of the others"
+        case .keep: "it stays at this step"
+        case .previous: "its devices get the same release as the others"
         case .bundled: "all devices get the models of the app"
         }
     }
@@ -125,7 +125,7 @@ struct DefinitionLines {
     private static func words(_ step: DeploymentDefinition.Ramp.Step) -> String {
         var texts = ["at least \(Texts.trimmed(step.hours ?? 24)) hours"]
         if let devices = step.devices, devices > 0 { texts.append("\(Texts.count(devices, "device", "devices"))") }
-        if step.needsGoodVerdict == true { texts.append("a good failure rate") }
+        if step.needsGoodVerdict == true { texts.append("an acceptable failure rate") }
         if step.waitsForPerson == true { texts.append("somebody's word") }
         return texts.joined(separator: ", ")
     }
@@ -211,7 +211,7 @@ extension DeploymentDefinition.Choice {
         switch self {
         case .release(let number): "release \(number)"
         case .bundled: "models of the app"
-        case .keep: "what the device has"
+        case .keep: "the current models of the device"
         }
     }
 
@@ -231,7 +231,7 @@ extension Outcome {
         case .release(let number): "Release \(number)"
         case .bundled: "Models of the app"
         case .holdout: "Held out"
-        case .keep: "What it has"
+        case .keep: "Current models of the device"
         }
     }
 }

@@ -164,7 +164,7 @@ extension Dashboard {
         guard visit.actor.permissions(in: team).contains(permission) else {
             throw ServiceError(
                 .forbidden,
-                "\(visit.actor.name) may not do this in the team \"\(team)\": it takes \(permission.rawValue)."
+                "\(visit.actor.name) may not do this in the team \"\(team)\": the permission \(permission.rawValue) is needed."
             )
         }
     }
@@ -360,7 +360,7 @@ struct Preview {
         because =
             switch decision.source {
             case .rule(let index, let id): "by rule \(index + 1), “\(id)”"
-            case .fallback: explanation.rules.isEmpty ? "as every device does" : "because no rule matched"
+            case .fallback: explanation.rules.isEmpty ? "like every device" : "because no rule matched"
             case .state(let state): "because the deployment is \(state.rawValue)"
             }
         refusal = decision.refusal.map { refusal in
@@ -383,7 +383,8 @@ struct Preview {
             case .notReached: trace.truth == .true ? ("Would match", "info") : ("Not reached", "plain")
             }
         let has =
-            trace.deciding.value.map { "it has \($0)" } ?? (trace.truth == .unknown ? "the device does not say" : nil)
+            trace.deciding.value.map { "it has \($0)" }
+            ?? (trace.truth == .unknown ? "the device does not state it" : nil)
         return Rule(
             number: trace.index + 1,
             id: trace.id,

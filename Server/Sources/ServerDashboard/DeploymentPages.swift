@@ -234,7 +234,7 @@ extension Dashboard {
         guard possible.contains(operation) else {
             throw ServiceError(
                 .conflict,
-                "A deployment that is \(deployment.state.rawValue) cannot be the object of \"\(operation.rawValue)\"."
+                "The operation \"\(operation.rawValue)\" is not possible for a deployment that is \(deployment.state.rawValue)."
             )
         }
         let states = try await service.liveStates(app: place.app.id, collection: place.id, as: visit.actor)
@@ -277,21 +277,21 @@ extension Dashboard {
         let all = "Every device of \(place.app.name) (\(environment))"
         return switch operation {
         case .approve:
-            "You approve these rules. Nothing happens on devices before somebody activates the deployment."
+            "You approve these rules. Nothing happens on devices until someone activates the deployment."
         case .withdraw: "It becomes a draft again, and does not go live."
         case .advance, .skipGate:
-            "The rollout goes to its next step now: more devices get the release, though its gate has not opened."
+            "The rollout moves to its next step now: more devices get the release although its gate has not opened."
         case .releaseGate: "The rollout continues automatically as soon as the gate's other conditions hold."
         case .rollBack:
             "Devices get their previous models: those of the rollout's other devices, or those of the previous deployment."
         case .rollBackToBundled: "\(all) goes back to the models that came with the app."
         case .activate:
             "\(all) evaluates these rules at its next check and gets the result at its launch after that."
-        case .pause: "\(all) keeps what it has. Nobody gets anything new until you resume."
+        case .pause: "\(all) keeps its current models. No device gets anything new until you resume."
         case .resume: "\(all) follows the rules of this deployment again."
         case .halt:
-            "\(all) goes back to the models that came with the app, also where a release is installed. Use this when a "
-                + "release does harm."
+            "\(all) goes back to the models that came with the app, even if a release is installed. Use this when a "
+                + "release causes harm."
         }
     }
 
@@ -315,20 +315,20 @@ extension Dashboard {
         switch operation {
         case .activate, .resume:
             let shares = DefinitionLines(deployment.definition).rules.last?.shares ?? []
-            return ["It concerns \(about) that reported in the last 24 hours; they check every \(hours) hours."]
+            return ["It affects \(about) that reported in the last 24 hours; they check every \(hours) hours."]
                 + shares.filter { $0.thousandths < 100_000 }.map { share in
-                    "Of those that no rule matches, \(share.percent) (\(Texts.number(all * share.thousandths / 100_000)) at "
-                        + "most): \(share.name)."
+                    "Of the devices that no rule matches, \(share.percent) "
+                        + "(\(Texts.number(all * share.thousandths / 100_000)) at most): \(share.name)."
                 }
         case .approve, .withdraw: return []
         case .advance, .releaseGate, .skipGate:
-            return ["It concerns \(about) that reported in the last 24 hours; they check every \(hours) hours."]
-        case .pause: return ["It concerns \(about) that reported in the last 24 hours: they keep what they have."]
+            return ["It affects \(about) that reported in the last 24 hours; they check every \(hours) hours."]
+        case .pause: return ["It affects \(about) that reported in the last 24 hours: they keep their current models."]
         case .halt, .rollBack, .rollBackToBundled:
             return [
                 "About \(Texts.count(running, "device runs", "devices run")) a release of this collection and leave it within "
                     + "\(hours) hours.",
-                "Another \(Texts.number(all - running)) use the models of the app already.",
+                "Another \(Texts.number(all - running)) already use the models of the app.",
             ]
         }
     }

@@ -209,7 +209,7 @@ extension Dashboard {
         switch role {
         case "root": "States which keys are valid. Devices carry its first version."
         case "targets": "States who may sign which releases and policies."
-        case "snapshot": "Lists the newest version of each document, so that none can be held back."
+        case "snapshot": "Lists the newest version of each document, so that no version can be withheld."
         case "timestamp": "States that the list is current."
         default:
             role.hasSuffix("@director")

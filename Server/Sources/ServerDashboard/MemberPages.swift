@@ -164,7 +164,7 @@ extension Dashboard {
                 Field(name: "name", label: "Name", value: form?["name"] ?? "", placeholder: "Kim"),
                 Field(
                     name: "roles",
-                    label: "What they may do",
+                    label: "Roles",
                     checks: roleOptions(visit, team, Set(form?.all("roles") ?? ["viewer"]))
                 ),
             ],
@@ -268,14 +268,14 @@ extension Dashboard {
     {
         FormPage(
             title: "Roles",
-            lead: "Nobody can give more permissions than they have.",
+            lead: "You cannot grant more permissions than you have.",
             action: "/teams/\(team)/members/\(member.id)",
             submit: "Save the roles",
             cancel: "/teams/\(team)/members",
             fields: [
                 Field(
                     name: "roles",
-                    label: "What \(member.name) may do",
+                    label: "Permissions of \(member.name)",
                     checks: roleOptions(visit, team, Set(form?.all("roles") ?? member.roles.map(\.rawValue)))
                 )
             ],

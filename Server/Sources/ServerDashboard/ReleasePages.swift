@@ -242,7 +242,7 @@ extension Dashboard {
         let (place, collection) = try await place(visit)
         guard let from = visit.query("from").flatMap({ Int($0) }), let to = visit.query("to").flatMap({ Int($0) })
         else {
-            throw ServiceError(.invalid, "Two numbers of releases are needed: ?from=1&to=2.")
+            throw ServiceError(.invalid, "The numbers of two releases are needed: ?from=1&to=2.")
         }
         var sides: [ReleaseComparison.Side] = []
         for number in [from, to] {

@@ -50,9 +50,9 @@ struct RolloutCard {
             + "\(Texts.count(test.reports, "report", "reports")) at this step are failures."
         switch rollout.assess(at: PolicyDate(secondsSince1970: Int(now.timeIntervalSince1970))) {
         case .none: obstacles = []
-        case .start, .advance: obstacles = ["Nothing: the next step comes within seconds."]
+        case .start, .advance: obstacles = ["Nothing: the next step begins within seconds."]
         case .wait(let found): obstacles = found.map { Self.words($0, now) }
-        case .halt(let reason): obstacles = ["It is about to be halted: " + Self.words(reason) + "."]
+        case .halt(let reason): obstacles = ["It will be halted soon: " + Self.words(reason) + "."]
         }
         isWaiting = !obstacles.isEmpty
     }
@@ -77,8 +77,8 @@ struct RolloutCard {
         case .time(let until): "Its time is over \(moment(until))."
         case .exposed(let count, let wanted):
             "It waits for \(Texts.number(wanted)) devices; \(Texts.number(count)) run it."
-        case .verdict: "It waits until the failure rate was found to be good."
-        case .person: "Somebody must let it pass."
+        case .verdict: "It waits until the failure rate is known to be acceptable."
+        case .person: "Someone must approve it."
         }
     }
 }

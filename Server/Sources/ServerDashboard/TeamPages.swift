@@ -10,7 +10,7 @@ extension Dashboard {
         pages.get("teams") { visit in try await teamsPage(visit) }
         pages.get("teams/new") { visit in
             guard visit.actor.isAdministrator else {
-                throw ServiceError(.forbidden, "Teams are made by administrators of the server.")
+                throw ServiceError(.forbidden, "Only administrators of the server can create teams.")
             }
             return page("form", newTeam(visit), title: "New team", visitor: visit.visitor)
         }
@@ -146,7 +146,7 @@ extension Dashboard {
                     environments: $0.app.environments.joined(separator: ", "),
                     collections: $0.collections,
                     releases: $0.releases,
-                    live: $0.live == 0 ? "Nothing live yet" : "\($0.live) live",
+                    live: $0.live == 0 ? "Nothing is live yet" : "\($0.live) live",
                     hasLive: $0.live > 0
                 )
             },
@@ -167,7 +167,7 @@ extension Dashboard {
     ) async throws -> Response {
         let content = FormPage(
             title: "New app",
-            lead: "An app is what runs on devices. Each of its environments has its own deployments.",
+            lead: "An app runs on devices. Each of its environments has its own deployments.",
             action: "/teams/\(team)/apps",
             submit: "Make the app",
             cancel: "/teams/\(team)",
@@ -191,7 +191,7 @@ extension Dashboard {
                     name: "environments",
                     label: "Environments",
                     value: form?["environments"] ?? "production",
-                    hint: "One a line, such as production and staging.",
+                    hint: "One per line, such as production and staging.",
                     isRequired: true,
                     isMultiline: true,
                     isCode: true
@@ -276,7 +276,7 @@ struct FirstSteps {
                 "/teams/\(team)/archives", "Upload"
             ),
             (
-                "Make a collection and a release", "Models that belong together arrive together, all or none.",
+                "Create a collection and a release", "Models that belong together arrive together or not at all.",
                 app.map { "/apps/\($0.id)" } ?? "/teams/\(team)", "Open the app"
             ),
             (

@@ -87,21 +87,21 @@ extension Dashboard {
         let days = form?["days"] ?? "90"
         return FormPage(
             title: "New token",
-            lead: "For programs such as CI. It is shown once.",
+            lead: "For programs such as CI. The token is shown only once.",
             action: "/teams/\(team)/tokens",
             submit: "Make the token",
             cancel: "/teams/\(team)/tokens",
             fields: [
                 Field(
                     name: "name",
-                    label: "What it is for",
+                    label: "Purpose",
                     value: form?["name"] ?? "",
                     placeholder: "CI of the flower shop",
                     isRequired: true
                 ),
                 Field(
                     name: "roles",
-                    label: "What it may do",
+                    label: "Roles",
                     checks: Role.allCases.filter { $0.permissions.isSubset(of: own) }.map {
                         .init(
                             value: $0.rawValue,
@@ -145,7 +145,7 @@ extension Dashboard {
                 return role
             }
             guard !form["name"].isEmpty else {
-                throw ServiceError(.invalid, "State the purpose, so that others know it later.", field: "name")
+                throw ServiceError(.invalid, "State the purpose for those who see the token later.", field: "name")
             }
             guard let days = Double(form["days"]) else {
                 throw ServiceError(.invalid, "A number of days is needed.", field: "days")

@@ -22,7 +22,7 @@ struct Visit: Sendable {
     /// A number in the path; anything else has no page.
     func number(_ parameter: String) throws -> Int {
         let text = try name(parameter)
-        guard let number = Int(text) else { throw ServiceError(.notFound, "Nothing is called \"\(text)\" here.") }
+        guard let number = Int(text) else { throw ServiceError(.notFound, "Nothing named \"\(text)\" exists here.") }
         return number
     }
 
@@ -75,7 +75,7 @@ extension Dashboard {
 
     private static let foreignForm = ServiceError(
         .forbidden,
-        "This form was not made by a page that you have open here, or you have signed in again since: go back, reload the "
+        "This form does not belong to a page that is open here, or you have signed in again since: go back, reload the "
             + "page and send it again."
     )
 
@@ -92,7 +92,7 @@ extension Dashboard {
             return await failure(
                 ServiceError(
                     error.status == .contentTooLarge ? .tooLarge : .invalid,
-                    error.body ?? "This cannot be read."
+                    error.body ?? "The request cannot be read."
                 ),
                 request
             )
@@ -132,10 +132,10 @@ extension ServiceError {
     /// The heading above the explanation.
     var title: String {
         switch code {
-        case .invalid: "That does not fit"
+        case .invalid: "The input is not valid"
         case .unauthenticated: "You are not signed in"
-        case .forbidden: "You may not do this"
-        case .notFound: "There is nothing here"
+        case .forbidden: "You do not have permission for this"
+        case .notFound: "Nothing exists here"
         case .conflict: "That is not possible now"
         case .tooLarge: "That is too large"
         case .rateLimited: "Too often"

@@ -91,12 +91,12 @@ extension Dashboard {
     private func webhookForm(_ visit: Visit, _ team: String, _ form: Form?, _ failure: ServiceError?) -> FormPage {
         let chosen = Set(form?.all("actions") ?? ["deployment"])
         let kinds = [
-            ("deployment", "What goes live, is halted or rolled back"), ("release", "New releases"),
-            ("key", "Keys that are made or revoked"), ("token", "Tokens"), ("app", "Apps and their approvals"),
+            ("deployment", "Deployments that go live, are halted or rolled back"), ("release", "New releases"),
+            ("key", "Keys that are created or revoked"), ("token", "Tokens"), ("app", "Apps and their approvals"),
         ]
         return FormPage(
             title: "New webhook",
-            lead: "It receives the entries of the audit log, signed, until it confirms them.",
+            lead: "It receives signed entries of the audit log; each is sent until it is confirmed.",
             action: "/teams/\(team)/webhooks",
             submit: "Make the webhook",
             cancel: "/teams/\(team)/webhooks",

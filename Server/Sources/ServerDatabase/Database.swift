@@ -182,8 +182,8 @@ public enum DatabaseError: Error, Sendable, CustomStringConvertible {
             "The column \(name) holds \(value), which no server writes: the database was changed by hand or is damaged; "
                 + "restore a backup."
         case .newer(let found, let known):
-            "The database is of version \(found), this server knows \(known): use the newer server, or restore a backup of "
-                + "the older one."
+            "The database has version \(found), but this server supports version \(known): use the newer server, or restore "
+                + "a backup of the older one."
         case .failure(let what): "The database cannot be used: \(what)."
         }
     }

@@ -173,10 +173,16 @@ public struct CertificateWatch: ServiceLifecycle.Service {
     private let certificate: ServerCertificate
     private let logger: Logger
     private let interval: Duration
+    private let clock: any Clock<Duration>
 
-    /// Creates the check, by default every 10 seconds.
-    public init(_ certificate: ServerCertificate, logger: Logger, interval: Duration = .seconds(10)) {
-        (self.certificate, self.logger, self.interval) = (certificate, logger, interval)
+    /// Creates the check, by default every 10 seconds of `clock`.
+    public init(
+        _ certificate: ServerCertificate,
+        logger: Logger,
+        interval: Duration = .seconds(10),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.certificate, self.logger, self.interval, self.clock) = (certificate, logger, interval, clock)
     }
 
     /// The time in seconds before a certificate's expiry from which its end is logged.
@@ -194,7 +200,7 @@ public struct CertificateWatch: ServiceLifecycle.Service {
     }
 
     private func look() async {
-        while (try? await Task.sleep(for: interval)) != nil { reload() }
+        while (try? await clock.sleep(for: interval)) != nil { reload() }
     }
 
     private func listen() async {

@@ -44,13 +44,13 @@ struct CoreMLServe: AsyncParsableCommand {
 
     @Option(
         name: .customLong("max-batch"),
-        help: "The most examples that are predicted together, for models that gain by it; 1 for one by one."
+        help: "The most examples that are predicted together, for models that profit from it; 1 for no batches."
     )
     var mostExamples = 8
     @Option(
         name: .customLong("max-delay"),
         help:
-            "The longest time in milliseconds that an example waits for others; with 0 those that wait anyway are gathered."
+            "The longest time in milliseconds that an example waits for others; 0 gathers only examples that wait anyway."
     )
     var delay = 0.0
     @Option(help: "The number of predictions at the same time; by default the number of processors.")
@@ -63,7 +63,7 @@ struct CoreMLServe: AsyncParsableCommand {
     @Option(name: .customLong("max-body"), help: "The largest body of a request in MiB.") var bodyMegabytes = 64
     @Option(
         name: .customLong("max-bodies"),
-        help: "The size of all bodies in hand in MiB; others are answered with 503."
+        help: "The size of all bodies that are being processed, in MiB; others are answered with 503."
     )
     var totalMegabytes = 512
     @Option(name: .customLong("max-connections"), help: "The most connections; others wait until some end.")
@@ -82,7 +82,7 @@ struct CoreMLServe: AsyncParsableCommand {
         help: "A model that is loaded at the start of explicit control; * for all."
     )
     var loadedModels: [String] = []
-    @Option(help: "The seconds between two looks for changed models; SIGHUP looks at once.") var pollSeconds = 5
+    @Option(help: "The seconds between two checks for changed models; SIGHUP checks immediately.") var pollSeconds = 5
     @Option(help: "The seconds that requests have to end after SIGTERM.") var grace = 30
     @Option(help: "The lowest level that is logged to standard error.") var logLevel = LogLevel.notice
     @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text

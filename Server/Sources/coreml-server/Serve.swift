@@ -129,7 +129,7 @@ struct Serve: AsyncParsableCommand {
         )
         try Dashboard(service, publicAddress: address, isSecure: isSecure).add(to: router)
         var services: [any ServiceLifecycle.Service] = [
-            Upkeep(service: service, logger: logger), Refusals(service: service, logger: logger),
+            PeriodicWork(service: service, logger: logger), Refusals(service: service, logger: logger),
         ]
         if let certificate { services.append(CertificateWatch(certificate, logger: logger)) }
         if let metricsPort {
@@ -203,7 +203,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 /// The periodic work: signatures are renewed before they expire, rollouts advance or halt, webhooks are delivered.
-struct Upkeep: ServiceLifecycle.Service {
+struct PeriodicWork: ServiceLifecycle.Service {
     let service: ServerCore.Service
     let logger: Logger
 

@@ -208,7 +208,11 @@ struct Load {
         let end = clock() + 10_000_000
         while clock() < end {
             if let answer = try connection.receive(into: scratch) { return answer }
-            usleep(500)
+            var arrival = pollfd(fd: connection.socket, events: Int16(POLLIN), revents: 0)
+            let patience = Int32(max(1, (end - clock()) / 1000))
+            guard poll(&arrival, 1, patience) >= 0 || errno == EINTR else {
+                throw WireError("poll: \(Connection.message())")
+            }
         }
         throw WireError("the server does not answer within 10 s")
     }

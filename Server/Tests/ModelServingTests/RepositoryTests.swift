@@ -140,7 +140,7 @@ private final class Progress: Sendable {
                 #expect((response as? HTTPURLResponse)?.statusCode == 200)
                 #expect(String(decoding: data, as: UTF8.self).contains("\"data\":[1.0,4.0,8.0]"))
             }
-            // The request waits for others when the shutdown begins.
+            // The request waits for others when the shutdown begins. Nothing but the count tells that it waits.
             while try world.repository.model("rows", nil).waiting == 0 { try await Task.sleep(for: .milliseconds(5)) }
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()

@@ -158,6 +158,7 @@ extension World {
             let sender = Task { [request = get(Self.policy)] in
                 try await connection.send(String(repeating: request, count: count))
             }
+            // Nothing tells that the buffers of both sides are full.
             try await Task.sleep(for: .milliseconds(500))
             // One connection is never more than one that waits.
             #expect(reception.waitingRequests <= 1)
@@ -237,7 +238,7 @@ extension World {
     @Test func `reports that come in pieces, or with other requests, are answered in their order`() async throws {
         let world = try await World.make()
         defer { world.remove() }
-        try await LiveServer().run(world.service) { port, reception in
+        let reception = try await LiveServer().run(world.service) { port, reception in
             let connection = try RawConnection(port: port)
             _ = try await connection.ask(get(Self.policy))
             func post() -> String { Self.post(Self.reports, Self.report()) }
@@ -251,6 +252,7 @@ extension World {
             let pieces = post()
             for piece in stride(from: 0, to: pieces.count, by: 40) {
                 try await connection.send(String(pieces.dropFirst(piece).prefix(40)))
+                // Nothing tells that the server has read a piece; without time between them it reads several at once.
                 try await Task.sleep(for: .milliseconds(5))
             }
             #expect(try await connection.answers(1)[0].status == 204)
@@ -258,25 +260,57 @@ extension World {
             for end in [20, pieces.count - 5, pieces.count] {
                 try await RawConnection(port: port).send(String(post().prefix(end)))
             }
-            for _ in 0..<1000 where reception.waitingRequests > 0 { try await Task.sleep(for: .milliseconds(5)) }
-            #expect(reception.waitingRequests == 0)
+            return reception
         }
+        // The server has ended, and with it all connections.
+        #expect(reception.waitingRequests == 0)
     }
 
     // MARK: Too much to do
 
     /// Requests that wait until somebody lets them go.
     private final class Gate: Sendable {
-        private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
-        var count: Int { waiting.withLock { $0.count } }
-        func wait() async { await withCheckedContinuation { new in waiting.withLock { $0.append(new) } } }
-        func open() {
-            for one in waiting.withLock({ waiting in
-                defer { waiting = [] }
-                return waiting
-            }) {
-                one.resume()
+        private struct State {
+            var waiting: [CheckedContinuation<Void, Never>] = []
+            var watcher: (count: Int, continuation: CheckedContinuation<Void, Never>)?
+
+            /// The watcher, once as many wait as it asked for.
+            mutating func reached() -> CheckedContinuation<Void, Never>? {
+                guard let watcher, waiting.count >= watcher.count else { return nil }
+                self.watcher = nil
+                return watcher.continuation
             }
+        }
+
+        private let state = Mutex(State())
+
+        func wait() async {
+            await withCheckedContinuation { new in
+                let reached = state.withLock { state in
+                    state.waiting.append(new)
+                    return state.reached()
+                }
+                reached?.resume()
+            }
+        }
+
+        /// Returns once `count` requests wait.
+        func isReached(by count: Int) async {
+            await withCheckedContinuation { new in
+                let reached = state.withLock { state in
+                    state.watcher = (count, new)
+                    return state.reached()
+                }
+                reached?.resume()
+            }
+        }
+
+        func open() {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for one in waiting { one.resume() }
         }
     }
 
@@ -295,7 +329,7 @@ extension World {
         } _: { port, reception in
             let slow = try (0..<3).map { _ in try RawConnection(port: port) }
             for connection in slow { try await connection.send(get("/v1/slow")) }
-            while gate.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+            await gate.isReached(by: 3)
             #expect(reception.waitingRequests == 3)
             let device = try RawConnection(port: port)
             let body = String(repeating: "x", count: 100_000)
@@ -327,19 +361,21 @@ extension World {
             ] {
                 #expect(measurements.text([:]).contains(count))
             }
-            // A request of which a part has come keeps nobody from anything.
+            // A request of which a part has come keeps nobody from anything. The part comes with a whole request, whose answer
+            // tells that the server has read both.
             let parts = try (0..<5).map { _ in try RawConnection(port: port) }
+            let part = "POST \(reports) HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
             for connection in parts {
-                try await connection.send("POST \(reports) HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+                try await connection.send(get("/b/sha256/00") + part)
+                #expect(try await connection.answers(1)[0].status == 503)
             }
-            try await Task.sleep(for: .milliseconds(100))
             #expect(reception.waitingRequests == 3)
             gate.open()
             for connection in slow { #expect(try await connection.answers(1)[0].status == 204) }
             #expect(try await device.ask(get("/v1/trust/acme/metadata/timestamp.json")).status == 200)
             // A document that is known costs less than to say no.
             for connection in slow { try await connection.send(get("/v1/slow")) }
-            while gate.count < 3 { try await Task.sleep(for: .milliseconds(5)) }
+            await gate.isReached(by: 3)
             #expect(try await device.ask(get("/v1/trust/acme/metadata/timestamp.json")).status == 200)
             gate.open()
             for connection in slow { _ = try await connection.answers(1) }
@@ -351,7 +387,7 @@ extension World {
         let world = try await World.make()
         defer { world.remove() }
         let gate = Gate()
-        try await LiveServer().run(world.service) { router in
+        let reception = try await LiveServer().run(world.service) { router in
             router.get("v1/slow") { _, _ in
                 await gate.wait()
                 return Response(status: .noContent)
@@ -359,13 +395,14 @@ extension World {
         } _: { port, reception in
             var connections = try (0..<5).map { _ in try RawConnection(port: port) }
             for connection in connections { try await connection.send(get("/v1/slow")) }
-            while gate.count < 5 { try await Task.sleep(for: .milliseconds(5)) }
+            await gate.isReached(by: 5)
             #expect(reception.waitingRequests == 5)
             connections = []
             gate.open()
-            for _ in 0..<1000 where reception.waitingRequests > 0 { try await Task.sleep(for: .milliseconds(5)) }
-            #expect(reception.waitingRequests == 0)
+            return reception
         }
+        // The server has ended, and with it all connections.
+        #expect(reception.waitingRequests == 0)
     }
 
     // MARK: Files

@@ -8,6 +8,9 @@ import ServerHTTP
 import Testing
 
 /// Clients that let the server wait, and those that only seem to.
+///
+/// The times pass on the clock: the server's patience is a timer of its event loops, and clients differ by the pace at which
+/// they send and take bytes of real connections.
 @Suite(.serialized) struct SlowClientTests {
     private static let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
     private static let patience = Duration.milliseconds(500)

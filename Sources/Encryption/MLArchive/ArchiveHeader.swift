@@ -87,7 +87,7 @@ package struct ArchiveHeader: Sendable {
         encryption.code = []
         let right = Self.code(Self.text(created, encryption, files, model, tool), contentKey, encryption.contentID)
         guard right == code else {
-            throw ModelError(.decryption, "The archive's header was changed by somebody without the key; get it again.")
+            throw ModelError(.decryption, "The archive's header was changed by someone without the key; get it again.")
         }
     }
 
@@ -176,7 +176,7 @@ package struct ArchiveHeader: Sendable {
             guard format == 1 else {
                 throw ModelError(
                     .unsupported,
-                    "The archive is of the format \(format), and this version knows 1; use a newer swift-coreml."
+                    "The archive is of the format \(format), but this version reads format 1; use a newer swift-coreml."
                 )
             }
         }

@@ -80,7 +80,7 @@ package final class ModelArchive: OpenedArchive {
     private var contradiction: ModelError {
         ModelError(
             .decryption,
-            "The header and \(ModelVaults.encryptionName) contradict each other: the archive was changed; get it again.",
+            "The header and \(ModelVaults.encryptionName) do not match: the archive was changed; get it again.",
             at: path
         )
     }

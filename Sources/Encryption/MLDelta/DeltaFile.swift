@@ -77,7 +77,7 @@ package struct DeltaFile: Sendable {
 
     static var cutOff: ModelError { ModelError(.malformed, "The delta was cut off; get it again.") }
     private static var contradiction: ModelError {
-        ModelError(.malformed, "The delta's header and the archive that it makes contradict each other; get it again.")
+        ModelError(.malformed, "The delta's header does not match the archive that it makes; get it again.")
     }
 
     private static var wrongResult: ModelError {

@@ -95,7 +95,7 @@ package struct DeltaHeader: Sendable, Equatable {
         try header.member("format") { (value) throws(ModelError) in
             let format = try value.integer()
             guard format == 1 else {
-                throw ModelError(.unsupported, "The delta is of the format \(format), and this version knows 1.")
+                throw ModelError(.unsupported, "The delta is of the format \(format), but this version reads format 1.")
             }
         }
         old = try header.member("from") { (value) throws(ModelError) in try Archive(&value) }

@@ -220,16 +220,16 @@ package struct CanonicalReader {
 
     private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private mutating func take(_ scalar: Unicode.Scalar, else what: String) throws(ModelError) {
-        guard peek == UInt8(ascii: scalar) else { throw error(what) }
+    private mutating func take(_ scalar: Unicode.Scalar, else detail: String) throws(ModelError) {
+        guard peek == UInt8(ascii: scalar) else { throw error(detail) }
         position += 1
     }
 
     /// The error for unexpected text at the current position.
-    package func error(_ what: String) -> ModelError {
+    package func error(_ detail: String) -> ModelError {
         ModelError(
             .malformed,
-            "The text is damaged, or of a newer version: \(what).  Restore it, or use a newer swift-coreml.",
+            "The text is damaged, or of a newer version: \(detail).  Restore it, or use a newer swift-coreml.",
             at: "byte \(position)"
         )
     }

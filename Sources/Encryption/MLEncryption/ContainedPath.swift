@@ -68,7 +68,7 @@ package enum ContainedPath {
             if part.hasSuffix(".") || part.hasSuffix(" ") {
                 "has a component that ends with a point or a space"
             } else if reserved.contains(part.prefix { $0 != "." }.lowercased()) {
-                "has the component \"\(part)\", which is a device on some systems"
+                "has the component \"\(part)\", which is the name of a device on some systems"
             } else {
                 nil
             }

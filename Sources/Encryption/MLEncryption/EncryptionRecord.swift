@@ -191,7 +191,7 @@ package struct EncryptionRecord: Sendable {
             guard format == 1 else {
                 throw ModelError(
                     .unsupported,
-                    "The model is encrypted in the format \(format), and this version knows 1; use a newer swift-coreml."
+                    "The model is encrypted in the format \(format), but this version reads format 1; use a newer swift-coreml."
                 )
             }
         }

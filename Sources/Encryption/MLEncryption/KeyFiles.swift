@@ -58,7 +58,7 @@ package enum KeyFiles {
             throw ModelError(
                 .keyFetch,
                 "The key is secret, but others than its owner have access to the file (mode \(String(mode, radix: 8))); "
-                    + "run chmod 600, and make a new key if somebody may have read this one."
+                    + "run chmod 600, and make a new key if someone may have read this one."
             )
         }
     }

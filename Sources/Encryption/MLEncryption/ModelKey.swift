@@ -213,7 +213,7 @@ package struct ModelKey: Sendable {
             guard format == 1 else {
                 throw ModelError(
                     .unsupported,
-                    "The key is of the format \(format), and this version knows 1; use a newer swift-coreml."
+                    "The key is of the format \(format), but this version reads format 1; use a newer swift-coreml."
                 )
             }
         }
@@ -241,7 +241,7 @@ package struct ModelKey: Sendable {
                 "A key of the kind \"\(kind)\" for \(suite.rawValue) does not consist of these members; make it again."
             )
         }
-        guard keyID == self.keyID else { throw ModelError(.malformed, "keyID and fingerprint contradict each other.") }
+        guard keyID == self.keyID else { throw ModelError(.malformed, "keyID and fingerprint do not match.") }
         try checkFingerprint()
         try signature?.check(self)
     }

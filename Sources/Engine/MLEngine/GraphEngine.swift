@@ -182,7 +182,10 @@ package struct GraphEngine: ModelEngine {
         guard let tensor = buffers[input.name], tensor.scalarType == type.scalarType,
             type.shape.counts == tensor.shape
         else {
-            throw ModelError(.invalidInput, "the state was made for another model; it lacks '\(input.name)', a \(type)")
+            throw ModelError(
+                .invalidInput,
+                "the state was made for another model; it has no '\(input.name)' of type \(type)"
+            )
         }
         return tensor
     }

@@ -168,7 +168,7 @@ package struct Arguments {
     }
 
     private func missing(_ name: String) -> ModelError {
-        ModelError(.invalidModel, "'\(operationName)' lacks its argument '\(name)'")
+        ModelError(.invalidModel, "'\(operationName)' has no argument '\(name)'")
     }
 
     private func empty(_ name: String) -> ModelError {

@@ -114,7 +114,7 @@ extension NeuralNetworkReader {
         var limit: ValueID?
         if let name = layer.input.first {
             guard let blob = blobs[name] else {
-                throw ModelError(.invalidModel, "the number of iterations '\(name)' is given by no earlier layer")
+                throw ModelError(.invalidModel, "no earlier layer gives the number of iterations '\(name)'")
             }
             limit = blob.value
         }
@@ -214,7 +214,7 @@ extension NeuralNetworkReader {
         if let limit { tests.append(try builder.add(Binary<Less>(), turns, limit)) }
         if !loop.conditionVar.isEmpty {
             guard let blob = blobs[loop.conditionVar] else {
-                throw ModelError(.invalidModel, "the condition '\(loop.conditionVar)' is given by no layer")
+                throw ModelError(.invalidModel, "no layer gives the condition '\(loop.conditionVar)'")
             }
             tests.append(try truth(blob.value))
         }

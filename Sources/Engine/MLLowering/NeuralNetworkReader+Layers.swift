@@ -45,7 +45,7 @@ extension NeuralNetworkReader {
 
     private mutating func lower(_ layer: SpecNeuralNetworkLayer, _ field: String) throws(ModelError) {
         guard let rule = catalogue.rule(forField: field) else {
-            throw ModelError(.unsupported, "layers of kind '\(field)' are not built")
+            throw ModelError(.unsupported, "layers of kind '\(field)' are not supported")
         }
         let form = usesRank5Arrays ? LegacyKinds.form(of: field) : .exact
         var sources: [Blob] = []
@@ -75,7 +75,7 @@ extension NeuralNetworkReader {
             throw ModelError(.invalidModel, "the layer has \(layer.input.count) inputs and needs input \(index)")
         }
         guard let blob = blobs[layer.input[index]] else {
-            throw ModelError(.invalidModel, "the input blob '\(layer.input[index])' is given by no earlier layer")
+            throw ModelError(.invalidModel, "no earlier layer gives the input blob '\(layer.input[index])'")
         }
         return blob
     }

@@ -20,7 +20,7 @@ extension ProgramReader {
             return
         }
         guard let argument = (operation.inputs["value"] ?? operation.inputs["data"])?.arguments.first else {
-            throw ModelError(.invalidModel, "'\(operation.type)' lacks its argument 'value'")
+            throw ModelError(.invalidModel, "'\(operation.type)' has no argument 'value'")
         }
         let value = try bind(argument)
         _ = try UpdateState().resultTypes(

@@ -273,7 +273,7 @@ package struct ProgramReader {
         case .value(let value)?:
             let id = builder.constant(try tensor(value))
             return self.binding(id)
-        case nil: throw ModelError(.malformed, "an argument that is neither a name nor a value")
+        case nil: throw ModelError(.malformed, "an argument is neither a name nor a value")
         }
     }
 
@@ -290,7 +290,7 @@ package struct ProgramReader {
         let shape = [elements.count] + first.shape
         if first.scalarType == .string { return Tensor(strings: elements.flatMap(\.strings), shape: [elements.count]) }
         guard elements.allSatisfy({ $0.scalarType == first.scalarType && $0.shape == first.shape }) else {
-            throw ModelError(.unsupported, "a constant list whose elements differ in type or shape")
+            throw ModelError(.unsupported, "the elements of a constant list differ in type or shape")
         }
         return Tensor(values: elements.flatMap(\.values), scalarType: first.scalarType, shape: shape)
     }
@@ -298,7 +298,7 @@ package struct ProgramReader {
     private mutating func readClassification(_ operation: MILOperation) throws(ModelError) {
         guard let probabilities = operation.inputs["probabilities"]?.arguments.first,
             let classes = operation.inputs["classes"]?.arguments.first
-        else { throw ModelError(.invalidModel, "'classify' lacks its arguments 'probabilities' and 'classes'") }
+        else { throw ModelError(.invalidModel, "'classify' needs the arguments 'probabilities' and 'classes'") }
         let source = try bind(probabilities).id
         guard let labels = try bind(classes).constant else {
             throw ModelError(.invalidModel, "the argument 'classes' of 'classify' must be a constant")

@@ -18,7 +18,7 @@ extension ValueType {
             let key = try ValueType(dictionary.keyType)
             self = ValueType(key.scalarType, [.unknown], kind: .dictionary)
         case .tupleType?: throw ModelError(.unsupported, "values of tuple type are not supported")
-        case nil: throw ModelError(.malformed, "a value without a type")
+        case nil: throw ModelError(.malformed, "a value has no type")
         }
     }
 

@@ -22,7 +22,7 @@ package struct PlanVerifier {
 
     private let graph: Graph
     private let places: [ValueID: Place]
-    private let givenUp: Set<Int>
+    private let overwrittenInputs: Set<Int>
     private let steps: Set<Int>
 
     /// Prepares the verification of a plan.
@@ -31,12 +31,12 @@ package struct PlanVerifier {
     ///   - graph: The planned graph.
     ///   - places: The places of values; constants that no step reads have none.
     ///   - steps: The operations that became steps; the others refer to memory that already exists.
-    ///   - givenUp: The inputs whose memory the plan may overwrite, by index.
-    package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, givenUp: Set<Int> = []) {
+    ///   - overwrittenInputs: The inputs whose memory the plan may overwrite, by index.
+    package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, overwrittenInputs: Set<Int> = []) {
         self.graph = graph
         self.places = places
         self.steps = steps
-        self.givenUp = givenUp
+        self.overwrittenInputs = overwrittenInputs
     }
 
     /// - Throws: `.invalidModel` naming the step and the value that it would destroy.
@@ -76,7 +76,7 @@ package struct PlanVerifier {
         guard let written = places[result], !written.bytes.isEmpty else { return }
         switch written.base {
         case .constant: throw fault(operation, "writes to a constant")
-        case .input(let place) where !givenUp.contains(place):
+        case .input(let place) where !overwrittenInputs.contains(place):
             throw fault(operation, "writes to the input '\(graph.label(graph.inputs[place]))'")
         default: break
         }

@@ -289,8 +289,8 @@ extension Planner {
             let start = base.offset + offset
             places[id] = PlanVerifier.Place(base.base, start..<start + byteCount(id))
         }
-        let givenUp = Set(overwritten.values.compactMap { graph.inputs.firstIndex(of: $0) })
-        try PlanVerifier(graph: graph, places: places, steps: planned, givenUp: givenUp).verify()
+        let overwrittenInputs = Set(overwritten.values.compactMap { graph.inputs.firstIndex(of: $0) })
+        try PlanVerifier(graph: graph, places: places, steps: planned, overwrittenInputs: overwrittenInputs).verify()
     }
 }
 

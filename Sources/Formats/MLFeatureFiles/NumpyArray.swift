@@ -152,7 +152,7 @@ package enum NumpyArray {
         let mark = "'\(key)':"
         var rest = header[...]
         while !rest.isEmpty, !rest.hasPrefix(mark) { rest = rest.dropFirst() }
-        guard !rest.isEmpty else { throw broken(name, "the header lacks '\(key)'") }
+        guard !rest.isEmpty else { throw broken(name, "the header has no '\(key)'") }
         return rest.dropFirst(mark.count).drop { $0 == " " }
     }
 
@@ -164,7 +164,7 @@ package enum NumpyArray {
     private static func shape(of header: String, _ name: String) throws(ModelError) -> [Int] {
         let text = try value("shape", of: header, name)
         guard text.first == "(", let close = text.firstIndex(of: ")") else {
-            throw broken(name, "the header lacks the shape")
+            throw broken(name, "the header has no shape")
         }
         var shape: [Int] = []
         for part in text[..<close].dropFirst().split(separator: ",") {

@@ -163,13 +163,13 @@ package struct JSONReader {
         while let byte = peek, byte == 0x20 || 0x09...0x0A ~= byte || byte == 0x0D { position += 1 }
     }
 
-    private func error(_ what: String) -> ModelError {
+    private func error(_ detail: String) -> ModelError {
         let before = bytes[..<Swift.min(position, bytes.count)]
         let line = before.count { $0 == 0x0A } + 1
         let column = before.count - (before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
         return ModelError(
             .malformed,
-            "The JSON is broken: \(what).  Correct or restore the text.",
+            "The JSON is broken: \(detail).  Correct or restore the text.",
             at: "line \(line), column \(column)"
         )
     }

@@ -119,7 +119,7 @@ struct MILLexer {
         position + distance < bytes.count ? bytes[position + distance] : nil
     }
 
-    private func error(_ what: String) -> ModelError {
-        ModelError(.malformed, "The MIL text is broken: \(what).", at: place(start))
+    private func error(_ detail: String) -> ModelError {
+        ModelError(.malformed, "The MIL text is broken: \(detail).", at: place(start))
     }
 }

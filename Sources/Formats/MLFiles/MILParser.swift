@@ -180,12 +180,12 @@ extension MILParser {
     }
 
     /// Parses a name, plain or in quotes.
-    mutating func identifier(_ what: String) throws(ModelError) -> String {
+    mutating func identifier(_ detail: String) throws(ModelError) -> String {
         switch token {
         case .name(let name), .text(let name):
             try advance()
             return name
-        default: throw unexpected(what)
+        default: throw unexpected(detail)
         }
     }
 
@@ -203,7 +203,7 @@ extension MILParser {
         error("\(expected) was expected, but \(token.description.prefix(80)) was found")
     }
 
-    func error(_ what: String) -> ModelError {
-        ModelError(.malformed, "The MIL text is broken: \(what).", at: lexer.place(places.0))
+    func error(_ detail: String) -> ModelError {
+        ModelError(.malformed, "The MIL text is broken: \(detail).", at: lexer.place(places.0))
     }
 }

@@ -39,11 +39,11 @@ package enum ModelVaults {
     }
 
     /// The vault that opens the model at `path`.
-    static func vault(for path: String, _ what: String) throws(ModelError) -> any ModelVault {
+    static func vault(for path: String, _ subject: String) throws(ModelError) -> any ModelVault {
         guard let vault = current else {
             throw ModelError(
                 .decryption,
-                "This is \(what), which this program cannot open: add the product CoreMLEncryption of swift-coreml to "
+                "This is \(subject), which this program cannot open: add the product CoreMLEncryption of swift-coreml to "
                     + "the dependencies of its target.",
                 at: path
             )

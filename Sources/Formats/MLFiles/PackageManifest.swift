@@ -135,8 +135,8 @@ package struct PackageManifest: Sendable {
             && !path.split(separator: "/").contains("..")
     }
 
-    private static func broken(_ what: String, _ fields: String...) -> ModelError {
-        var error = ModelError(.malformed, "The manifest is broken: \(what).  Save the package again.")
+    private static func broken(_ detail: String, _ fields: String...) -> ModelError {
+        var error = ModelError(.malformed, "The manifest is broken: \(detail).  Save the package again.")
         error.trail = fields
         return error
     }

@@ -30,8 +30,8 @@ package struct SectionFile: Sendable {
         func integer<I: FixedWidthInteger>(_: I.Type, at offset: Int) -> I {
             I(littleEndian: (storage.address + offset).loadUnaligned(as: I.self))
         }
-        func broken(_ what: String) -> ModelError {
-            ModelError(.malformed, "\(what); the file is damaged: compile the model again.", at: path)
+        func broken(_ detail: String) -> ModelError {
+            ModelError(.malformed, "\(detail); the file is damaged: compile the model again.", at: path)
         }
         let size = storage.byteCount
         guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.mark) }) else {

@@ -209,7 +209,7 @@ package enum UpdatableModel {
         )
         let index = classifier.nearestNeighborsIndex
         guard index.numberOfDimensions > 0 else {
-            throw ModelError(.invalidModel, "the index states no number of dimensions above 0")
+            throw ModelError(.invalidModel, "the index must have at least one dimension")
         }
         if case .singleKdTreeIndex(let tree)? = index.indexType, tree.leafSize < 1 {
             throw ModelError(.invalidModel, "the leaves of a kd-tree hold at least 1 example")

@@ -107,10 +107,10 @@ package struct WeightFile: Sendable {
 
     static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 
-    private func broken(_ field: String, _ offset: UInt64, _ what: String) -> ModelError {
+    private func broken(_ field: String, _ offset: UInt64, _ detail: String) -> ModelError {
         ModelError(
             .malformed,
-            "\(what); the file is damaged or belongs to another model: copy or convert it again.",
+            "\(detail); the file is damaged or belongs to another model: copy or convert it again.",
             at: path,
             "blob at \(offset)",
             field

@@ -99,7 +99,7 @@ struct ArrayVectors {
             }
         }
         var cases: [TestCase] = []
-        for test in order.sorted(by: Self.comesBefore) {
+        for test in order.sorted(by: Self.isOrderedBefore) {
             let numbered = steps[test] ?? [:]
             var list: [TestStep] = []
             for number in 0..<numbered.count {
@@ -114,7 +114,7 @@ struct ArrayVectors {
     }
 
     /// Orders names that are numbers by value, others as text.
-    private static func comesBefore(_ a: String, _ b: String) -> Bool {
+    private static func isOrderedBefore(_ a: String, _ b: String) -> Bool {
         if let first = Int(a), let second = Int(b) { return first < second }
         return a < b
     }

@@ -276,8 +276,8 @@ private struct ObjectVectors {
         }
     }
 
-    private func wrong(_ field: String, _ what: String) -> ModelError {
-        ModelError(.invalidInput, "'\(field)' is \(what)")
+    private func wrong(_ field: String, _ detail: String) -> ModelError {
+        ModelError(.invalidInput, "'\(field)' is \(detail)")
     }
 
     private func unknown(_ field: String, _ known: String) -> ModelError {

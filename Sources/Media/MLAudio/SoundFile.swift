@@ -39,7 +39,7 @@ package final class SoundFile {
         guard Self.rates.contains(rate), (1...256).contains(channelCount) else {
             throw SoundError(
                 path: path,
-                message: "the file has \(channelCount) channels of \(rate) samples a second; "
+                message: "the file has \(channelCount) channels of \(rate) samples per second; "
                     + "rates from 1,000 to 768,000 and up to 256 channels can be read"
             )
         }

@@ -34,7 +34,7 @@ enum BorderError: LocalizedError {
         switch self {
         case .dataType(let value): "\(value) is not a data type of multi-arrays; pass float32, float64, int32 or int8"
         case .pixelLayout(let value): "\(value) is not a pixel layout; pass 0 (BGRA), 1 (grey) or 2 (grey float16)"
-        case .noPicture(let name): "feature '\(name)' is no picture; coreml_features_list tells the types"
+        case .noPicture(let name): "feature '\(name)' is not an image; coreml_features_list tells the types"
         case .otherLayout(let name, let value):
             "picture '\(name)' is not of layout \(value); pass the one that coreml_features_image_size returns"
         case .picture(let width, let height): "no memory for a picture of \(width)×\(height) pixels"
@@ -42,7 +42,7 @@ enum BorderError: LocalizedError {
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
         case .stateName(let name, let names): "the model has no state '\(name)'; its states are \(names)"
         case .stateShape(let name, let wanted, let given): "state '\(name)' has shape \(wanted), the array \(given)"
-        case .slot(let name, let kind): "the value of '\(name)' came as \(kind), which is no kind of value for it"
+        case .slot(let name, let kind): "the value of '\(name)' came as \(kind), which it does not accept"
         case .exampleWithoutValue(let name, let index):
             "example \(index) of the batch has no value for '\(name)'; give one to all examples or to none"
         case .emptyPicture(let name, let width, let height):
@@ -52,10 +52,10 @@ enum BorderError: LocalizedError {
             "the array given for output '\(name)' has the shape \(given), the output has \(actual)"
         case .notWritable: "only a model that an update made can be saved; copy the file of this one"
         case .trainingInput(let name, let names):
-            "'\(name)' is no training input of the model; its training inputs are \(names)"
+            "'\(name)' is not a training input of the model; its training inputs are \(names)"
         case .parameterName(let name):
-            "'\(name)' is no parameter; they are learningRate, momentum, miniBatchSize, beta1, beta2, eps, epochs, "
-                + "shuffle, seed, numberOfNeighbors, linkedModelFileName and linkedModelSearchPath"
+            "'\(name)' is not a parameter; the parameters are learningRate, momentum, miniBatchSize, beta1, beta2, eps, "
+                + "epochs, shuffle, seed, numberOfNeighbors, linkedModelFileName and linkedModelSearchPath"
         }
     }
 }

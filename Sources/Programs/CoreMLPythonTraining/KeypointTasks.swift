@@ -60,7 +60,7 @@ enum KeypointTasks {
         for name in names {
             guard let found = known.first(where: { $0.name == name }) else {
                 let all = known.map(\.name).joined(separator: ", ")
-                throw TrainingError("'\(name)' is no augmentation; there are \(all)")
+                throw TrainingError("'\(name)' is not an augmentation; the augmentations are \(all)")
             }
             result.insert(found.option)
         }

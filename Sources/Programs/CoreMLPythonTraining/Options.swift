@@ -60,7 +60,7 @@ final class Options {
     convenience init(json: String, of owner: String) throws {
         do {
             self.init(try JSONDecoder().decode([String: JSONValue].self, from: Data(json.utf8)), of: owner)
-        } catch { throw TrainingError("the options of \(owner) are no JSON object: \(error)") }
+        } catch { throw TrainingError("the options of \(owner) are not a JSON object: \(error)") }
     }
 
     /// The value of a name; nil for none and for null.

@@ -51,7 +51,8 @@ struct TrainingRequest {
             }
             result = split(.fixed(ratio: ratio, seed: try choice.integer("seed") ?? 42))
         case "data": result = try data(validationFrame, choice)
-        case let other?: throw TrainingError("'\(other)' is no kind of validation: none, automatic, fixed, data")
+        case let other?:
+            throw TrainingError("'\(other)' is not a kind of validation; use none, automatic, fixed or data")
         }
         try choice.finish()
         return result

@@ -219,7 +219,7 @@ struct Create: ParsableCommand {
 
     private static func rule(_ text: String, number: Int) throws -> [String: Any] {
         guard let colon = text.lastIndex(of: ":") else {
-            throw ValidationError("\"\(text)\" lacks a colon and the release for matching devices")
+            throw ValidationError("\"\(text)\" has no colon with the release for matching devices")
         }
         let words = text[..<colon].split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3, let attribute = Attribute(name: words[0]), let relation = Operator(rawValue: words[1])

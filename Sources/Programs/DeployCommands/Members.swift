@@ -77,7 +77,7 @@ struct MemberList: ParsableCommand {
 struct MemberInvite: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
-        abstract: "Ask somebody to join a team; prints a link to pass on.",
+        abstract: "Invite a person to a team; prints a link to pass on.",
         discussion: """
             The link works once, within seven days, and is not shown again.  Users who have an account on the server \
             open it while signed in.

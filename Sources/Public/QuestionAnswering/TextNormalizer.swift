@@ -35,10 +35,10 @@ struct TextNormalizer: Sendable {
                 for scalar in table[pair]...table[pair + 1] { kinds[Int(scalar)] |= kind.rawValue }
             }
         }
-        mark(TextTables.removed, .removed)
-        mark(TextTables.spaces + [0x20, 0x20], .space)
-        mark(TextTables.punctuation, .punctuation)
-        mark(TextTables.marks, [.mark, .accented])
+        mark(BERTScalars.removed, .removed)
+        mark(BERTScalars.spaces + [0x20, 0x20], .space)
+        mark(BERTScalars.punctuation, .punctuation)
+        mark(BERTScalars.marks, [.mark, .accented])
         mark(
             [
                 0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF, 0x20000, 0x2A6DF, 0x2A700, 0x2B81F, 0x2B920, 0x2CEAF,
@@ -65,8 +65,8 @@ struct TextNormalizer: Sendable {
 
     private static let late: [UInt32: UInt8] = {
         var late: [UInt32: UInt8] = [:]
-        for place in stride(from: 0, to: TextTables.late.count, by: 2) {
-            late[TextTables.late[place]] = UInt8(TextTables.late[place + 1])
+        for place in stride(from: 0, to: BERTScalars.late.count, by: 2) {
+            late[BERTScalars.late[place]] = UInt8(BERTScalars.late[place + 1])
         }
         return late
     }()

@@ -69,7 +69,7 @@ public struct WordPieceTokenizer: Sendable {
     /// Reads a vocabulary in memory, one piece a line; `name` is for errors.
     package init(text bytes: [UInt8], name: String, lowercases: Bool? = nil, stripsAccents: Bool? = nil) throws {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw QuestionAnsweringError("\(name) is not UTF-8 text with one piece a line.")
+            throw QuestionAnsweringError("\(name) is not UTF-8 text with one word piece per line.")
         }
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             String(line.last == "\r" ? line.dropLast() : line)
@@ -98,7 +98,7 @@ public struct WordPieceTokenizer: Sendable {
         func require(_ name: String) throws -> Int {
             guard let id = find(name) else {
                 throw QuestionAnsweringError(
-                    "The vocabulary lacks '\(name)'; one piece a line is expected, as in BERT's vocab.txt."
+                    "The vocabulary has no '\(name)'; one word piece per line is expected, as in BERT's vocab.txt."
                 )
             }
             return id

@@ -39,7 +39,7 @@ open class SNAudioStreamAnalyzer: NSObject {
         guard (1000...768_000).contains(rate) else {
             throw SNError(
                 .invalidFormat,
-                "\(format.sampleRate) samples a second cannot be analysed; whole numbers from 1,000 to 768,000 can."
+                "\(format.sampleRate) samples per second cannot be analysed; whole numbers from 1,000 to 768,000 can."
             )
         }
         try requests.add(request, observer)

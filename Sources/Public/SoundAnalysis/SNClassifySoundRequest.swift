@@ -73,7 +73,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
     public init(mlModel: MLModel) throws {
         let description = mlModel.modelDescription
         guard description.predictedFeatureName != nil || description.predictedProbabilitiesName != nil else {
-            throw SNError(.invalidModel, "The model is no classifier.")
+            throw SNError(.invalidModel, "The model is not a classifier.")
         }
         let needed = description.inputDescriptionsByName.values.filter { !$0.isOptional }
         guard needed.count == 1, let feature = needed.first, let constraint = feature.multiArrayConstraint else {
@@ -86,7 +86,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
         case .enumerated:
             let shapes = places.enumeratedShapes.map { $0.map(\.intValue) }
             guard let first = shapes.first, shapes.allSatisfy({ isOne($0) && $0.count == first.count }) else {
-                throw SNError(.invalidModel, "The input '\(feature.name)' is no array of samples of one channel.")
+                throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples of one channel.")
             }
             shape = first.map { _ in 1 }
             axis = shapes.compactMap { $0.firstIndex { $0 != 1 } }.first ?? max(first.count - 1, 0)
@@ -95,7 +95,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
             let ranges = places.sizeRangeForDimension.map(\.rangeValue)
             let free = ranges.indices.filter { !(ranges[$0].location == 1 && ranges[$0].length <= 1) }
             guard free.count == 1, let own = free.first else {
-                throw SNError(.invalidModel, "The input '\(feature.name)' is no array of samples of one channel.")
+                throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples of one channel.")
             }
             shape = ranges.map { _ in 1 }
             axis = own

@@ -218,8 +218,8 @@ package struct DetectionTrainer: IterativeTraining {
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         let remedy = "start the training again"
         var reader = CheckpointReader(state, "the state of a detector's training", remedy: remedy)
-        func damaged(_ what: String) -> ModelError {
-            ModelError(.malformed, "the state of a detector's training \(what); \(remedy)")
+        func damaged(_ detail: String) -> ModelError {
+            ModelError(.malformed, "the state of a detector's training \(detail); \(remedy)")
         }
         guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else { throw damaged("has another mark") }
         let number: UInt64 = try reader.readInteger()

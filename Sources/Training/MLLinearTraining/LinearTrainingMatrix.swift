@@ -61,11 +61,11 @@ extension LinearTrainingMatrix.Block {
 
     /// Checks that the block describes `rows` rows; `first` is the index of its first column.
     func validate(rows: Int, first: Int) throws(ModelError) {
-        func require(_ count: Int, _ expected: Int, _ what: String) throws(ModelError) {
+        func require(_ count: Int, _ expected: Int, _ subject: String) throws(ModelError) {
             guard count == expected else {
                 throw ModelError(
                     .invalidInput,
-                    "feature column \(first): there are \(count) \(what) where \(rows) examples need \(expected)"
+                    "feature column \(first): there are \(count) \(subject) where \(rows) examples need \(expected)"
                 )
             }
         }

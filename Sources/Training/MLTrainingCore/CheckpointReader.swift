@@ -26,8 +26,8 @@ package struct CheckpointReader: Sendable {
     private var remaining: Int { bytes.count - place }
 
     /// The error for contents that are not possible.
-    package func damaged(_ what: String) -> ModelError {
-        ModelError(.malformed, "\(name) is damaged (\(what), byte \(place)); \(remedy)")
+    package func damaged(_ detail: String) -> ModelError {
+        ModelError(.malformed, "\(name) is damaged (\(detail), byte \(place)); \(remedy)")
     }
 
     private mutating func take(_ count: Int) throws(ModelError) -> Range<Int> {
@@ -72,9 +72,9 @@ package struct CheckpointReader: Sendable {
     }
 
     /// Reads an integer of eight bytes that lies within a range.
-    package mutating func readInt(in range: ClosedRange<Int>, _ what: String) throws(ModelError) -> Int {
+    package mutating func readInt(in range: ClosedRange<Int>, _ detail: String) throws(ModelError) -> Int {
         guard let value = Int(exactly: try readInteger(Int64.self)), range.contains(value) else {
-            throw damaged("\(what) is out of range")
+            throw damaged("\(detail) is out of range")
         }
         return value
     }

@@ -97,7 +97,7 @@ private final class Root {
         let bus = try SampleBus(root.path) { _ in SampleBus.variant(metered) }
         let isMetered = [1, 3].contains(metered)
         let expected: NetworkMeter.State =
-            isMetered ? .metered("NetworkManager says that the network is metered") : .unmetered
+            isMetered ? .metered("NetworkManager states that the network is metered") : .unmetered
         #expect(NetworkMeter(root: root.path).state == expected)
         withExtendedLifetime(bus) {}
     }

@@ -144,7 +144,7 @@ struct NeighborTests {
         #expect(found { $0.nearestNeighborsIndex.singleKdTreeIndex.leafSize = 0 }.contains("leaf size"))
         #expect(found { $0.nearestNeighborsIndex.distanceFunction = nil }.contains("distance function"))
         #expect(found { $0.weightingScheme = nil }.contains("weighting"))
-        #expect(found { $0.defaultInt64Label = 3 }.contains("another type"))
+        #expect(found { $0.defaultInt64Label = 3 }.contains("different types"))
         let nowhere = message { () throws(ModelError) in try engine(good).prediction(from: ["x": array([.nan])]) }
         #expect(nowhere.contains("finite"))
     }

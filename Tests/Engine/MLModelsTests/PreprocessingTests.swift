@@ -184,13 +184,15 @@ struct PreprocessingTests {
                 try imputed(.array([2]), array([1, 2])) { $0.imputedDoubleArray.vector = [1] }
             }.contains("1 values")
         )
-        #expect(message { () throws(ModelError) in try imputed(.number, nil) { _ in } }.contains("no value"))
+        #expect(
+            message { () throws(ModelError) in try imputed(.number, nil) { _ in } }.contains("no replacement value")
+        )
         #expect(
             message { () throws(ModelError) in
                 try imputed(.number, nil) {
                     $0.imputedDoubleValue = 1; $0.replaceStringValue = ""
                 }
-            }.contains("another type")
+            }.contains("different types")
         )
     }
 

@@ -35,14 +35,14 @@ struct PlanVerifierTests {
             ]
         }
 
-        func verify(_ changes: [ValueID: Place] = [:], givenUp: Set<Int> = []) throws(ModelError) {
+        func verify(_ changes: [ValueID: Place] = [:], overwrittenInputs: Set<Int> = []) throws(ModelError) {
             let places = places.merging(changes) { _, new in new }
-            try PlanVerifier(graph: graph, places: places, steps: [0, 1, 2], givenUp: givenUp).verify()
+            try PlanVerifier(graph: graph, places: places, steps: [0, 1, 2], overwrittenInputs: overwrittenInputs).verify()
         }
     }
 
-    private func fault(_ changes: [ValueID: Place], of chain: Chain, givenUp: Set<Int> = []) -> String? {
-        #expect(throws: ModelError.self) { try chain.verify(changes, givenUp: givenUp) }?.description
+    private func fault(_ changes: [ValueID: Place], of chain: Chain, overwrittenInputs: Set<Int> = []) -> String? {
+        #expect(throws: ModelError.self) { try chain.verify(changes, overwrittenInputs: overwrittenInputs) }?.description
     }
 
     @Test func aPlanWithoutFaultPasses() throws {
@@ -85,10 +85,10 @@ struct PlanVerifierTests {
                 == "operation b: the plan is wrong: 'ToyAdd' writes to the input 'x'"
         )
         #expect(
-            fault([chain.a: input], of: chain, givenUp: [0])
+            fault([chain.a: input], of: chain, overwrittenInputs: [0])
                 == "operation a: the plan is wrong: 'ToyAdd' writes over 'x', which is still needed"
         )
-        try chain.verify([chain.b: input, chain.d: input, chain.e: input], givenUp: [0])
+        try chain.verify([chain.b: input, chain.d: input, chain.e: input], overwrittenInputs: [0])
     }
 
     @Test("memory under another name is needed as long as the name is used")

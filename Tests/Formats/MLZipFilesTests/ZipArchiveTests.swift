@@ -4,7 +4,7 @@ import Testing
 import MLZipFiles
 
 @Suite struct ZipArchiveTests {
-    /// Written by Python's `zipfile`: `p/a.txt` with the bytes 1, 2, 3, `p/ö.txt` with 300 zeros, deflated, and `p/b.txt`, empty.
+    /// Written by Python's `zipfile`: `p/a.txt` with the bytes 1, 2, 3, `p/ö.txt` with 300 zeros, deflated, `p/b.txt`, empty.
     private static let python = bytes(
         "504b0304140000000000000021001d80bc55030000000300000007000000702f612e747874010203504b0304140000080800"
             + "00002100d28f34b5070000002c01000008000000702fc3b62e74787463601805c40200504b03041400000000000000210000"

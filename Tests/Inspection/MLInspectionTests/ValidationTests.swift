@@ -50,7 +50,7 @@ struct ValidationTests {
         Defect(place: "shape", message: "larger than any array") {
             $0.description_p.input[0].type.multiArrayType.shape = [1 << 40, 1 << 40]
         },
-        Defect(place: "dataType", message: "does not say the type") {
+        Defect(place: "dataType", message: "does not state the type") {
             $0.description_p.input[0].type.multiArrayType.dataType = .invalidArrayDataType
         },
         Defect(place: "dataType", message: "77 is not a type") {
@@ -79,7 +79,7 @@ struct ValidationTests {
                 }
             )
         },
-        Defect(place: "colorSpace", message: "does not say its colors") {
+        Defect(place: "colorSpace", message: "does not state its color layout") {
             $0.description_p.input.append(
                 .with {
                     $0.name = "picture"

@@ -126,6 +126,7 @@ import Testing
             data
         )
         defer { release(training) }
+        // The C interface has no callbacks: Python asks for the progress, too.
         var count = 0
         while count < 3 {
             await Task.yield()
@@ -140,12 +141,12 @@ import Testing
 
     @Test(arguments: [
         ("Oracle", "{}", "there is no task 'Oracle'"), ("DecisionTreeClassifier", "{}", "pass target"),
-        ("DecisionTreeClassifier", "[1]", "no JSON object"), ("DecisionTreeClassifier", "{\"target\": 7}", "target"),
+        ("DecisionTreeClassifier", "[1]", "not a JSON object"), ("DecisionTreeClassifier", "{\"target\": 7}", "target"),
         ("DecisionTreeClassifier", #"{"target": "kind", "depth": 3}"#, "no parameter 'depth'"),
         ("DecisionTreeClassifier", #"{"target": "kind", "parameters": {"stepSize": 1}}"#, "no parameter 'stepSize'"),
         ("DecisionTreeClassifier", #"{"target": "kind", "parameters": {"maxDepth": "deep"}}"#, "'deep'"),
         ("DecisionTreeClassifier", #"{"target": "kind", "parameters": {"maxDepth": 1e300}}"#, "whole number"),
-        ("DecisionTreeClassifier", #"{"target": "kind", "validation": {"kind": "odd"}}"#, "no kind of validation"),
+        ("DecisionTreeClassifier", #"{"target": "kind", "validation": {"kind": "odd"}}"#, "not a kind of validation"),
         ("DecisionTreeClassifier", #"{"target": "kind", "validation": {"kind": "data"}}"#, "validation needs a table"),
         ("DecisionTreeRegressor", #"{"target": "kind"}"#, "'kind' holds elements of type String"),
         ("SupportVectorClassifier", #"{"target": "kind", "session": "/tmp/s"}"#, "leave out session"),

@@ -34,8 +34,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "its description is no object"),
-        (#"[]"#, "its description is no object"),
+        ("", "its description is not a JSON object"),
+        (#"[]"#, "its description is not a JSON object"),
         (#"{"a":1}"#, "the type of the tensor 'a'"),
         (#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}}"#, "the place of the tensor 'a'"),
         (#"{"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}}"#, "the shape of the tensor 'a'"),

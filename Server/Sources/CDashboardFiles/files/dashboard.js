@@ -127,13 +127,13 @@
       state.textContent = event.loaded < event.total ? `${Math.floor(100 * bar.value)} % of ${bytes(event.total)}` : "being checked …";
     };
     request.onload = () => {
-      if (request.status !== 200) { failed(request.responseText || `The server answers ${request.status}.`); return; }
+      if (request.status !== 200) { failed(request.responseText || `The server answered with the status ${request.status}.`); return; }
       uploaded(request.responseText);
       row.remove();
       toast(`${file.name} is here`)(2200);
       resolve();
     };
-    request.onerror = () => failed("The connection broke: is the server running?");
+    request.onerror = () => failed("The connection was lost: is the server running?");
     request.send(file);
   });
 
@@ -221,7 +221,7 @@
 
     const choices = (value, extra = []) => {
       const select = make("select");
-      const entries = [...extra, ...data.releases.map(each => [each.number, each.label]), ["bundled", "Models of the app"], ["keep", "What the device has"]];
+      const entries = [...extra, ...data.releases.map(each => [each.number, each.label]), ["bundled", "Models of the app"], ["keep", "Current models of the device"]];
       for (const [key, label] of entries) select.append(make("option", {value: key, textContent: label, selected: String(key) === String(value ?? "")}));
       return select;
     };
@@ -271,7 +271,7 @@
         oninput: event => { values[index] = event.target.value; set([values[0] ?? "", values[1] ?? ""]); },
       }));
       return [make("input", {
-        value: values.join(", "), ariaLabel: operator.count ? label : "Values, with commas between them", placeholder: operator.count ? "value" : "one, another", autocomplete: "off", spellcheck: false, ...list,
+        value: values.join(", "), ariaLabel: operator.count ? label : "Values, separated by commas", placeholder: operator.count ? "value" : "one, another", autocomplete: "off", spellcheck: false, ...list,
         oninput: event => set(operator.count ? [event.target.value] : event.target.value.split(",").map(text => text.trim()).filter(Boolean)),
       })];
     };
@@ -296,7 +296,7 @@
       if (key === "segment") {
         const select = make("select", {ariaLabel: "Segment", onchange: event => { part.segment = event.target.value; update(); }});
         for (const name of Object.keys(definition.segments ?? {})) select.append(make("option", {textContent: name, selected: name === part.segment}));
-        if (!select.options.length) select.append(make("option", {value: "", textContent: "make one below"}));
+        if (!select.options.length) select.append(make("option", {value: "", textContent: "create one below"}));
         return make("div", {className: "condition"}, what, make("span", {className: "word", textContent: "contains the device:"}), select, remove);
       }
       const how = make("select", {ariaLabel: "Comparison", onchange: event => {
@@ -313,14 +313,14 @@
 
     const serveRow = (holder, key, extras) => {
       const serve = choices(holder[key]);
-      serve.setAttribute("aria-label", "What they get");
+      serve.setAttribute("aria-label", "The release they get");
       serve.addEventListener("change", () => { holder[key] = chosen(serve); update(); });
       const rest = choices(holder.rest, [["", extras.rest]]);
-      rest.setAttribute("aria-label", "What the others of them get");
+      rest.setAttribute("aria-label", "The release the others get");
       rest.addEventListener("change", () => { if (rest.value === "") delete holder.rest; else holder.rest = chosen(rest); update(); });
       const others = make("div", {className: "serve", "data-others": key, hidden: holder.percentage === undefined && holder.rest === undefined && !holder.rollout}, make("span", {className: "word", textContent: "the others get"}), rest);
       return make("div", {className: "serves"}, make("div", {className: "serve"}, make("span", {className: "word", textContent: extras.word}), serve),
-        make("div", {className: "serve"}, make("span", {className: "word", textContent: "on"}), percentage("Per cent of them", holder.percentage, value => {
+        make("div", {className: "serve"}, make("span", {className: "word", textContent: "on"}), percentage("Percentage of them", holder.percentage, value => {
           if (value === undefined) delete holder.percentage; else holder.percentage = value;
           others.hidden = value === undefined && holder.rest === undefined;
         }), make("span", {className: "word", textContent: "% of these devices"})), others);
@@ -363,8 +363,8 @@
       }
       return make("div", {className: "rule-card", role: "group", ariaLabel: `Rule ${index + 1}`},
         make("div", {className: "rule-head"}, make("span", {className: "rule-number", textContent: index + 1}), title,
-          button("↑", "Ask this rule earlier", {disabled: index === 0, "data-up": "", onclick: () => move(index, -1)}),
-          button("↓", "Ask this rule later", {disabled: index === definition.rules.length - 1, "data-down": "", onclick: () => move(index, 1)}),
+          button("↑", "Move this rule up", {disabled: index === 0, "data-up": "", onclick: () => move(index, -1)}),
+          button("↓", "Move this rule down", {disabled: index === definition.rules.length - 1, "data-down": "", onclick: () => move(index, 1)}),
           button("×", "Remove this rule", {onclick: () => { definition.rules.splice(index, 1); draw(); update(); $("[data-add]", place).focus(); }})),
         ...body, serveRow(rule, "serve", {word: "get", rest: "the default"}));
     };
@@ -402,12 +402,12 @@
       }});
       const wait = make("input", {type: "checkbox", checked: first.waitsForPerson === true, onchange: event => each(step => { if (event.target.checked) step.waitsForPerson = true; else delete step.waitsForPerson; })});
       const halt = make("select", {onchange: event => { definition.rollout.onHalt = event.target.value; update(); }});
-      for (const [value, text] of [["previous", "Give its devices what the others get"], ["keep", "Leave it where it is, give it to nobody else"], ["bundled", "Give all devices the models of the app"]]) halt.append(make("option", {value, textContent: text, selected: value === (definition.rollout?.onHalt ?? "previous")}));
+      for (const [value, text] of [["previous", "Give its devices the same release as the others"], ["keep", "Stay at this step: no further device gets it"], ["bundled", "Give all devices the models of the app"]]) halt.append(make("option", {value, textContent: text, selected: value === (definition.rollout?.onHalt ?? "previous")}));
       const gates = make("div", {className: "editor-more", hidden: !definition.rollout},
-        field("Hours at each step, at least", "24 unless you say something else.", gate("hours", first.hours)),
-        field("Devices that must run it before the next step", "None unless you say something else.", gate("devices", first.devices)),
-        make("label", {className: "check"}, wait, make("span", {textContent: "Somebody must let each step pass"})),
-        field("When too many devices fail", "The rollout stops by itself; then:", halt));
+        field("Hours at each step, at least", "24 by default.", gate("hours", first.hours)),
+        field("Devices that must run it before the next step", "None by default.", gate("devices", first.devices)),
+        make("label", {className: "check"}, wait, make("span", {textContent: "Someone must approve each step"})),
+        field("When too many devices fail", "The rollout stops automatically; then:", halt));
       const line = make("input", {value: steps.map(step => step.percentage).join(", "), placeholder: "1, 5, 25, 100", inputMode: "decimal", autocomplete: "off", oninput: event => {
         const shares = words(event.target.value).map(text => Number(text.replace("%", "")));
         if (!shares.length) delete definition.rollout;
@@ -420,7 +420,7 @@
         $("[data-others=default]", place).hidden = !definition.rollout && definition.percentage === undefined && definition.rest === undefined;
         update();
       }});
-      return make("div", {className: "editor-more"}, field("Steps, in per cent", "More and more devices get it, as long as it does not fail on them. Empty: all at once.", line), gates);
+      return make("div", {className: "editor-more"}, field("Steps in percent", "More and more devices get it as long as it does not fail on them. Leave this empty for all at once.", line), gates);
     };
 
     let isMoreOpen = false, isRampOpen;
@@ -428,10 +428,10 @@
       for (const rule of definition.rules) if (rule.parts) rule.when = rule.parts();
       const focus = place.contains(document.activeElement) ? $$("input, select, button, textarea", place).indexOf(document.activeElement) : -1;
       const more = make("details", {className: "raised", open: isMoreOpen, ontoggle: event => { isMoreOpen = event.target.open; }}, make("summary", {textContent: "Hold-out group, segments, checks, date, emergency floor"}), make("div", {className: "editor-more"},
-        numberField("Held out, in per cent", "Devices that stay with the models of the app, so that others can be compared with them.", "holdout", 1),
-        numberField("Hours between two checks", "6 unless you say something else; 5 minutes to 30 days.", "pollInterval", 3600),
-        make("label", {className: "field"}, make("span", {textContent: "Not before"}), make("span", {className: "hint", textContent: "A date in UTC; it goes live by itself then, once it is activated."}), make("input", {type: "datetime-local", value: definition.start?.slice(0, 16) ?? "", oninput: event => { if (event.target.value) definition.start = event.target.value.slice(0, 16) + ":00Z"; else delete definition.start; update(); }})),
-        numberField("Emergency floor", "Releases below this number are refused by every device, also where they are installed.", "minimumRelease", 1),
+        numberField("Held out, in percent", "Devices that stay with the models of the app, so that others can be compared with them.", "holdout", 1),
+        numberField("Hours between two checks", "6 by default; 5 minutes to 30 days.", "pollInterval", 3600),
+        make("label", {className: "field"}, make("span", {textContent: "Not before"}), make("span", {className: "hint", textContent: "A date in UTC: once activated, it goes live automatically at that time."}), make("input", {type: "datetime-local", value: definition.start?.slice(0, 16) ?? "", oninput: event => { if (event.target.value) definition.start = event.target.value.slice(0, 16) + ":00Z"; else delete definition.start; update(); }})),
+        numberField("Emergency floor", "Every device refuses releases below this number, even if they are installed.", "minimumRelease", 1),
         ...segmentsPart()));
       place.replaceChildren(
         ...definition.rules.map(ruleCard),
@@ -480,7 +480,7 @@
     source.onmessage = event => {
       const counters = JSON.parse(event.data);
       for (const place of $$("[data-live]")) if (counters[place.dataset.live] !== undefined) place.textContent = counters[place.dataset.live];
-      if (state !== undefined && counters.live !== state) toast("What is live has changed. ", make("a", {href: location.pathname + location.search, textContent: "Show it"}));
+      if (state !== undefined && counters.live !== state) toast("The live deployment has changed. ", make("a", {href: location.pathname + location.search, textContent: "Show it"}));
       state = counters.live;
     };
     addEventListener("pagehide", () => source.close());

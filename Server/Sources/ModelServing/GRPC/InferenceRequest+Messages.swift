@@ -89,10 +89,8 @@ extension Tensor {
         try refuseSharedMemory(input.parameters, place)
         let name = input.name
         let type = try TensorType(input.datatype, "\(place).datatype")
-        guard input.shape.count <= Self.mostAxes, input.shape.allSatisfy({ $0 >= 0 && Int(exactly: $0) != nil }) else {
-            throw ServingError.invalid("\"\(place).shape\" must hold at most \(Self.mostAxes) extents of 0 or more.")
-        }
-        let shape = input.shape.map { Int($0) }
+        var shape: [Int] = []
+        for extent in input.shape { try Self.append(extent, to: &shape, "\(place).shape") }
         let count = try Self.count(of: shape, name)
         if let bytes {
             guard !input.hasContents else {
@@ -142,7 +140,7 @@ extension Tensor {
         case .fp32: return .raw(bytes(contents.fp32Contents))
         case .fp64: return .raw(bytes(contents.fp64Contents))
         case .bytes: return .strings(contents.bytesContents.map { ByteBuffer(bytes: $0) })
-        case .fp16: preconditionFailure("halves have no list")
+        case .fp16: preconditionFailure("FP16 has no list")
         }
     }
 
@@ -158,7 +156,7 @@ extension Tensor {
         try values.enumerated().map { index, value in
             guard let narrow = Narrow(exactly: value) else {
                 throw ServingError.invalid(
-                    "Element \(index) of the input \"\(name)\" is \(value), which is no \(Narrow.isSigned ? "INT" : "UINT")"
+                    "Element \(index) of the input \"\(name)\" is \(value), which is not an \(Narrow.isSigned ? "INT" : "UINT")"
                         + "\(Narrow.bitWidth)."
                 )
             }

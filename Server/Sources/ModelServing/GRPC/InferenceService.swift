@@ -4,7 +4,6 @@ import GRPCProtobuf
 import InferenceProtocol
 import NIOCore
 import SwiftProtobuf
-import Synchronization
 
 /// The Open Inference Protocol over gRPC, over the models that the routes answer for.
 ///
@@ -59,7 +58,7 @@ struct InferenceService: RegistrableRPCService {
         add("RepositoryModelLoad", Inference_RepositoryModelLoadRequest.self) { [repository] request in
             if let parameter = request.parameters.keys.min() {
                 throw ServingError.invalid(
-                    "This server loads models as they are: it takes no parameter \"\(parameter)\"."
+                    "This server loads models as they are: it does not accept the parameter \"\(parameter)\"."
                 )
             }
             try await repository.load(request.modelName)
@@ -135,12 +134,13 @@ struct InferenceService: RegistrableRPCService {
                 }
             }
         }
+        let facts = ModelFacts(model)
         return .with { answer in
-            answer.name = model.name
-            answer.versions = repository.versions(model.name)
-            answer.platform = "coreml"
-            answer.inputs = described(model.interface.inputs)
-            answer.outputs = described(model.interface.outputs)
+            answer.name = facts.name
+            answer.versions = repository.versions(facts.name)
+            answer.platform = ModelFacts.platform
+            answer.inputs = described(facts.inputs)
+            answer.outputs = described(facts.outputs)
         }
     }
 
@@ -159,51 +159,52 @@ struct InferenceService: RegistrableRPCService {
     }
 
     private static func configuration(_ model: LoadedModel) -> Inference_ModelConfig {
-        .with { configuration in
-            configuration.name = model.name
-            configuration.platform = "coreml"
-            configuration.backend = "coreml"
-            configuration.input = model.interface.inputs.map { tensor in
+        let facts = ModelFacts(model)
+        return .with { configuration in
+            configuration.name = facts.name
+            configuration.platform = ModelFacts.platform
+            configuration.backend = ModelFacts.platform
+            configuration.input = facts.inputs.map { tensor in
                 .with { input in
                     input.name = tensor.name
                     input.dataType = tensor.type.configurationType
                     input.dims = tensor.shape.map { Int64($0) }
                 }
             }
-            configuration.output = model.interface.outputs.map { tensor in
+            configuration.output = facts.outputs.map { tensor in
                 .with { output in
                     output.name = tensor.name
                     output.dataType = tensor.type.configurationType
                     output.dims = tensor.shape.map { Int64($0) }
                 }
             }
-            guard model.mostTogether > 0 else { return }
-            configuration.dynamicBatching = .with { batching in
-                batching.preferredBatchSize = [Int32(clamping: model.mostTogether)]
-                batching.maxQueueDelayMicroseconds = UInt64(model.queue.options.delay / .microseconds(1))
+            guard let batching = facts.batching else { return }
+            configuration.dynamicBatching = .with { message in
+                message.preferredBatchSize = [Int32(clamping: batching.preferredSize)]
+                message.maxQueueDelayMicroseconds = UInt64(batching.delay)
             }
         }
     }
 
     private static func statistics(_ model: LoadedModel) -> Inference_ModelStatistics {
-        let totals = model.counts.totals.withLock { $0 }
-        func duration(_ count: Int, _ time: Duration) -> Inference_StatisticDuration {
+        func duration(_ spent: ModelFacts.Spent) -> Inference_StatisticDuration {
             .with { duration in
-                duration.count = UInt64(count)
-                duration.ns = UInt64(time / .nanoseconds(1))
+                duration.count = UInt64(spent.count)
+                duration.ns = UInt64(spent.nanoseconds)
             }
         }
-        return .with { statistics in
-            statistics.name = model.name
-            statistics.version = model.version
-            statistics.lastInference = UInt64(totals.last)
-            statistics.inferenceCount = UInt64(totals.success.count)
-            statistics.executionCount = UInt64(totals.executions.rounded())
-            statistics.inferenceStats = .with { stats in
-                stats.success = duration(totals.success.count, totals.success.time)
-                stats.fail = duration(totals.failure.count, totals.failure.time)
-                stats.queue = duration(totals.success.count, totals.queue)
-                stats.computeInfer = duration(totals.success.count, totals.compute)
+        let (facts, statistics) = (ModelFacts(model), model.counts.statistics)
+        return .with { message in
+            message.name = facts.name
+            message.version = facts.version
+            message.lastInference = UInt64(statistics.last)
+            message.inferenceCount = UInt64(statistics.inferences)
+            message.executionCount = UInt64(statistics.executions)
+            message.inferenceStats = .with { stats in
+                stats.success = duration(statistics.success)
+                stats.fail = duration(statistics.failure)
+                stats.queue = duration(statistics.queue)
+                stats.computeInfer = duration(statistics.compute)
             }
         }
     }

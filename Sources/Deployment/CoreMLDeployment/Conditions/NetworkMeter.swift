@@ -21,7 +21,7 @@ package struct NetworkMeter: Sendable {
     package var state: State {
         switch SystemBus.networkManagerMetered(socket: root + "/run/dbus/system_bus_socket") {
         // NMMetered: 1 yes, 2 no, 3 and 4 the same as guesses, 0 not known.
-        case 1, 3: return .metered("NetworkManager says that the network is metered")
+        case 1, 3: return .metered("NetworkManager states that the network is metered")
         case 2, 4: return .unmetered
         default: break
         }

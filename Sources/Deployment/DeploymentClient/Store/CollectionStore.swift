@@ -63,7 +63,7 @@ package final class CollectionStore: Sendable {
             throw DeploymentError(
                 .storage,
                 statePath(identifier),
-                "The state of the collection was damaged by something else than this program; remove the file."
+                "The state of the collection was damaged by another program; remove the file."
             )
         }
     }

@@ -128,7 +128,7 @@ private final class PieceCollector: Sendable {
         throw DeploymentError(
             .damaged,
             transfer.blob,
-            "The bytes from \(range.lowerBound) on are not those that were signed: somebody changed them on their way, or the "
+            "The bytes from \(range.lowerBound) on are not those that were signed: someone changed them in transit, or the "
                 + "server's file is damaged."
         )
     }

@@ -44,8 +44,8 @@ extension Updater {
                 throw DeploymentError(
                     .policyRollback,
                     collection,
-                    "The policy that arrived (\(policy.version)) is older than one that was seen (\(state.policyVersion)): somebody "
-                        + "replays it, or the server was restored from a backup."
+                    "The policy that arrived (\(policy.version)) is older than one that was seen (\(state.policyVersion)): "
+                        + "someone replays it, or the server was restored from a backup."
                 )
             }
             state.policyVersion = policy.version
@@ -103,8 +103,8 @@ extension Updater {
             throw DeploymentError(
                 .policyExpired,
                 collection,
-                "The policy was good until \(policy.expires), and it is \(start): the server has not signed it again, or somebody "
-                    + "holds back what it signs."
+                "The policy was valid until \(policy.expires), and it is \(start): the server has not signed it again, or "
+                    + "someone withholds newer policies."
             )
         }
         return policy

@@ -129,7 +129,7 @@ extension DeviceIdentity {
             throw DeploymentKeyError(
                 .leaseForOtherDevice,
                 at: "certificate \(certificate.serial)",
-                "The certificate is another device's."
+                "The certificate belongs to another device."
             )
         }
         try learn(response.time)

@@ -96,7 +96,7 @@ extension DeviceIdentity {
         guard response.suite == suite, terms.notBefore <= response.time,
             terms.notAfter.map({ $0 > terms.notBefore }) ?? true
         else {
-            throw DeploymentKeyError(.responseMalformed, at: "lease", "The lease contradicts itself.")
+            throw DeploymentKeyError(.responseMalformed, at: "lease", "The lease is inconsistent.")
         }
         return (response, try response.contentKey(with: recipient, request: hash))
     }
@@ -281,7 +281,7 @@ extension DeviceIdentity {
                 throw DeploymentKeyError(
                     .revocationsOutdated,
                     at: "version",
-                    "The device knows version \(known.version) already, and this is \(state.version)."
+                    "The device already has version \(known.version), which is newer than \(state.version)."
                 )
             }
             try keyErrors(.storage, at: revocationPath) { () throws(ModelError) in

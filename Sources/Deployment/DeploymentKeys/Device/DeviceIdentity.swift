@@ -62,7 +62,11 @@ public final class DeviceIdentity: Sendable {
         try keyErrors(.storage, at: folder) { () throws(ModelError) in try PrivateFiles.makeFolder(folder) }
         return try withLock(folder) { () throws(DeploymentKeyError) in
             guard FileAccess.kind(of: folder + "/" + StoredDevice.name) == nil else {
-                throw DeploymentKeyError(.storage, at: folder, "The folder holds a device already; open or erase it.")
+                throw DeploymentKeyError(
+                    .storage,
+                    at: folder,
+                    "The folder already contains a device; open or erase it."
+                )
             }
             let (key, strength) = try SealingKey.openOrMake(folder, StoredDevice.sealingName, strength)
             let stored = try keyErrors(.storage, at: folder) { () throws(ModelError) in
@@ -188,7 +192,7 @@ public final class DeviceIdentity: Sendable {
             throw DeploymentKeyError(
                 .storageDamaged,
                 at: certificatePath,
-                "The certificate is another device's; enrol again."
+                "The certificate belongs to another device; enrol again."
             )
         }
         return certificate

@@ -24,10 +24,10 @@ struct DeviceState: Sendable, Equatable {
     /// While the machine runs on which a service's time was last learned, it is that time plus what has passed since,
     /// and the clock, which can be set, is ignored. Later it is the clock's, unless that lies before a time that is
     /// known to have passed.
-    func time(_ clock: DeviceClock) -> ServiceTime { max(toldTime(clock) ?? max(clock.now(), signedTime), lastUse) }
+    func time(_ clock: DeviceClock) -> ServiceTime { max(reportedTime(clock) ?? max(clock.now(), signedTime), lastUse) }
 
     /// The time a service has signed since this boot plus what has passed since; `nil` when it has signed none.
-    private func toldTime(_ clock: DeviceClock) -> ServiceTime? {
+    private func reportedTime(_ clock: DeviceClock) -> ServiceTime? {
         let (name, seconds) = clock.sinceStart()
         guard !name.isEmpty, name == start, seconds >= secondsSinceStart else { return nil }
         return signedTime.advanced(by: seconds - secondsSinceStart)
@@ -39,7 +39,7 @@ struct DeviceState: Sendable, Equatable {
     /// ``lastUse``, which ends the harm of a clock that was once wrong. Any other is a time that has passed, and
     /// nothing more.
     mutating func learn(_ time: ServiceTime, _ clock: DeviceClock, isFresh: Bool) {
-        let told = toldTime(clock)
+        let told = reportedTime(clock)
         if isFresh { lastUse = min(lastUse, time) }
         guard time > told ?? signedTime || isFresh && told == nil else { return }
         signedTime = max(time, signedTime)

@@ -98,7 +98,10 @@ extension CanonicalReader {
         try member("format") { (value) throws(ModelError) in
             let format = try value.integer()
             guard format == 1 else {
-                throw ModelError(.unsupported, "The message is of the format \(format), and this version knows 1.")
+                throw ModelError(
+                    .unsupported,
+                    "The message is of the format \(format), but this version reads format 1."
+                )
             }
         }
     }

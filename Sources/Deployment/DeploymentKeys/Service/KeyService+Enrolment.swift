@@ -78,7 +78,7 @@ extension KeyService {
         DeploymentKeyError(
             .signatureInvalid,
             at: "signature",
-            "The request is not signed by the device's identity key: it was changed on its way, or made wrongly."
+            "The request is not signed by the device's identity key: it was changed in transit, or is invalid."
         )
     }
 
@@ -86,7 +86,7 @@ extension KeyService {
         DeploymentKeyError(
             .certificateInvalid,
             at: "device \(device)",
-            "The service does not know this device any more; enrol it again."
+            "The service no longer knows this device; enrol it again."
         )
     }
 
@@ -110,7 +110,7 @@ extension KeyService {
             throw DeploymentKeyError(
                 .certificateExpired,
                 at: "certificate \(certificate.serial)",
-                "The certificate is good from \(certificate.notBefore) to \(certificate.notAfter), and it is \(now); "
+                "The certificate is valid from \(certificate.notBefore) to \(certificate.notAfter), and it is \(now); "
                     + (grace > 0 ? "it ended too long ago to be renewed: enrol the device again." : "renew it."),
                 retry: grace > 0 ? .never : .renew
             )
@@ -142,7 +142,7 @@ extension KeyService {
                 throw DeploymentKeyError(
                     .attestationUnsupported,
                     at: "attestation",
-                    "The service has no verifier for evidence of the kind \"\(kind)\"; it knows "
+                    "The service has no verifier for evidence of the kind \"\(kind)\"; it supports "
                         + (["none", "token"] + verifiers.keys.sorted()).joined(separator: ", ") + "."
                 )
             }

@@ -207,7 +207,7 @@ public struct KeyService: Sendable {
         throw DeploymentKeyError(
             .countryRefused,
             at: "country",
-            "This is not given out to \(context.country ?? "a country that is not known")."
+            "The key is not released to \(context.country ?? "a country that is not known")."
         )
     }
 

@@ -214,7 +214,7 @@ public struct TeamKeyRing: Sendable {
             throw DeploymentKeyError(
                 .keyRevoked,
                 at: "key \(keyID)",
-                "The team has given this key up; install a version of the model with a newer key."
+                "The team has revoked this key; install a version of the model with a newer key."
             )
         }
         return epoch
@@ -361,7 +361,7 @@ public struct TeamKeyRing: Sendable {
             throw DeploymentKeyError(
                 .tooLarge,
                 at: "revocations of \(team)",
-                "A list holds at most \(RevocationState.mostEntries) names: leave out those whose leases have ended."
+                "A list holds at most \(RevocationState.mostEntries) names: remove the names whose leases have ended."
             )
         }
         return try sign(state).text

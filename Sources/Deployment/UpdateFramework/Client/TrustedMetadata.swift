@@ -149,7 +149,7 @@ public struct TrustedMetadata: Sendable {
                 throw UpdateError(
                     .rollback,
                     name.text,
-                    "the new snapshot does not list it any more",
+                    "the new snapshot no longer lists it",
                     remedy:
                         "Publish a snapshot that lists it, or give the snapshot role new keys; this may be an attack"
                 )
@@ -259,7 +259,7 @@ public struct TrustedMetadata: Sendable {
             .expired,
             role,
             "it expired at \(expires), and it is \(start)",
-            remedy: "Publish it again; if others get newer metadata, somebody may hold it back, or the clock is wrong"
+            remedy: "Publish it again; if others get newer metadata, someone may withhold it, or the clock is wrong"
         )
     }
 
@@ -277,11 +277,11 @@ public struct TrustedMetadata: Sendable {
             .wrongVersion,
             role,
             "its version is \(version), but must be \(expected)",
-            remedy: "Publish files that belong together; somebody may have mixed them"
+            remedy: "Publish files that belong together; someone may have mixed them"
         )
     }
 
     private static func isMissing(_ role: String) -> UpdateError {
-        UpdateError(.missing, role, "no usable one is there", remedy: "Update from the repository first")
+        UpdateError(.missing, role, "there is no usable one", remedy: "Update from the repository first")
     }
 }

@@ -166,7 +166,7 @@ struct MetadataReader {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
     }
 
-    private func error(_ what: String) -> UpdateError {
-        .malformed(role, "\(what), at byte \(position) of \(bytes.count)")
+    private func error(_ detail: String) -> UpdateError {
+        .malformed(role, "\(detail), at byte \(position) of \(bytes.count)")
     }
 }

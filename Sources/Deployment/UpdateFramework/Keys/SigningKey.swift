@@ -82,7 +82,7 @@ extension SigningKey {
                 .invalidKey,
                 path,
                 "users other than its owner may read the private key (mode \(String(file.mode & 0o777, radix: 8)))",
-                remedy: "Run chmod 600, and make a new key if somebody may have read this one"
+                remedy: "Run chmod 600, and make a new key if someone may have read this one"
             )
         }
         try self.init(pem: String(decoding: file.bytes, as: UTF8.self))

@@ -208,11 +208,11 @@ public struct FileVerifier: Sendable {
 
     private static func digest(_ state: some HashFunction) -> [UInt8] { Array(state.finalize()) }
 
-    private func wrongLength(_ what: String) -> UpdateError {
+    private func wrongLength(_ detail: String) -> UpdateError {
         UpdateError(
             .wrongLength,
             name,
-            "it has \(what) bytes",
+            "it has \(detail) bytes",
             remedy: "Fetch it again; if it stays so, the server's copy was changed or damaged"
         )
     }

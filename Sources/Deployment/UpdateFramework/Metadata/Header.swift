@@ -25,7 +25,7 @@ public struct Header: Sendable {
                 .wrongType,
                 role,
                 "it is \(known.rawValue) metadata in the place of \(type.rawValue) metadata",
-                remedy: "Publish the right file under this name; somebody may have swapped them"
+                remedy: "Publish the right file under this name; someone may have swapped them"
             )
         }
         specVersion = try fields.string("spec_version")

@@ -103,7 +103,7 @@ public struct SignedDocument: Sendable {
                 keys.role,
                 "\(count) of its keys signed, \(keys.threshold) must",
                 remedy:
-                    "Sign it with more of the role's keys; if you did not change them, somebody else may have written it"
+                    "Sign it with more of the role's keys; if you did not change them, someone else may have written it"
             )
         }
     }

@@ -197,7 +197,7 @@ public struct Delegations: Sendable {
         isTerminating: Bool
     ) throws(UpdateError) {
         guard Self.isName(name) else {
-            throw UpdateError(.invalidEdit, name, "no role can be called so", remedy: "Choose another name")
+            throw UpdateError(.invalidEdit, name, "a role cannot have this name", remedy: "Choose another name")
         }
         let place = roles.firstIndex { Name($0.name) == Name(name) }
         let kept = place.map { roles[$0].entry }

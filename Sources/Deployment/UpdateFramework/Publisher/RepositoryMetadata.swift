@@ -280,7 +280,7 @@ public struct RepositoryMetadata: Sendable {
     public func requireKeys(of role: String) throws(UpdateError) -> [RoleKeys] {
         let keys = try keys(of: role)
         if !keys.isEmpty { return keys }
-        throw UpdateError(.invalidEdit, role, "nobody delegates to it", remedy: "Delegate to the role first")
+        throw UpdateError(.invalidEdit, role, "no role delegates to it", remedy: "Delegate to the role first")
     }
 
     private func keys(of role: String) throws(UpdateError) -> [RoleKeys] {

@@ -31,13 +31,13 @@ struct ValueTreeDecoder: Decoder {
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { Single(decoder: self) }
 
-    private func mismatch(_ what: String) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: "\(what) is expected"))
+    private func mismatch(_ detail: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: "\(detail) is expected"))
     }
 
     func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        func checked(_ leaf: (any Sendable)?, _ what: String) throws -> Value {
-            guard let value = leaf as? Value else { throw mismatch(what) }
+        func checked(_ leaf: (any Sendable)?, _ detail: String) throws -> Value {
+            guard let value = leaf as? Value else { throw mismatch(detail) }
             return value
         }
         func integer<I: FixedWidthInteger & Sendable>(_: I.Type) throws -> Value {

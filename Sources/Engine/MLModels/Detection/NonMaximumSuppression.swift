@@ -203,7 +203,7 @@ package struct NonMaximumSuppression: ModelEngine {
 
     private func matrix(_ inputs: [String: FeatureData], _ name: String) throws(ModelError) -> Tensor {
         guard case .tensor(let tensor)? = inputs[name] else {
-            throw ModelError(.invalidInput, "the input '\(name)' is missing, or no multi-array")
+            throw ModelError(.invalidInput, "the input '\(name)' is missing or not a multi-array")
         }
         let leading = tensor.shape.dropLast(2)
         guard tensor.shape.count >= 2, leading.allSatisfy({ $0 == 1 }) else {

@@ -93,7 +93,7 @@ package struct BayesianProbitRegressor: ModelEngine {
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
         guard case .tensor(let tensor)? = inputs[inputName] else {
-            throw ModelError(.invalidInput, "the input '\(inputName)' is missing, or no multi-array")
+            throw ModelError(.invalidInput, "the input '\(inputName)' is missing or not a multi-array")
         }
         var (mean, variance) = bias
         for (feature, value) in try pairs(tensor) {

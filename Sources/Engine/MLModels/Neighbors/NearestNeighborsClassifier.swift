@@ -75,7 +75,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         case (nil, .defaultStringLabel(let label)?): (labels, defaultLabel) = (.strings([]), .string(label))
         case (nil, .defaultInt64Label(let label)?): (labels, defaultLabel) = (.integers([]), .int64(label))
         case (nil, nil): throw ModelError(.invalidModel, "the classifier has neither class labels nor a default label")
-        case (_?, _?): throw ModelError(.invalidModel, "the default label is of another type than the class labels")
+        case (_?, _?): throw ModelError(.invalidModel, "the default label and the class labels have different types")
         }
         guard labels.count == source.floatSamples.count else {
             throw ModelError(
@@ -140,7 +140,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         switch (labels, more) {
         case (.strings(let old), .strings(let new)): copy.labels = .strings(old + new)
         case (.integers(let old), .integers(let new)): copy.labels = .integers(old + new)
-        default: throw ModelError(.invalidInput, "the labels are of another type than the classifier's")
+        default: throw ModelError(.invalidInput, "the labels have a different type than the classifier's")
         }
         copy.index.append(points)
         (copy.distinct, copy.places) = Self.distinct(copy.labels)

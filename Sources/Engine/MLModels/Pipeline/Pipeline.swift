@@ -64,7 +64,7 @@ package struct Pipeline: ModelEngine {
             }
         }
         for output in interface.output where known[output.name] == nil {
-            throw ModelError(.invalidModel, "the output '\(output.name)' is made by no model of the pipeline")
+            throw ModelError(.invalidModel, "no model of the pipeline gives the output '\(output.name)'")
         }
     }
 

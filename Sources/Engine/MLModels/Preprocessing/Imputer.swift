@@ -24,7 +24,7 @@ package struct Imputer: ColumnEngine {
             )
         }
         guard let value = parameters.imputedValue else {
-            throw ModelError(.invalidModel, "the imputer has no value to put in")
+            throw ModelError(.invalidModel, "the imputer has no replacement value")
         }
         imputed = value
         replaced = parameters.replaceValue
@@ -36,7 +36,7 @@ package struct Imputer: ColumnEngine {
             break
         case (.imputedDoubleArray(let list), .multiArrayType(let array)?): try Self.check(list.vector.count, array)
         case (.imputedInt64Array(let list), .multiArrayType(let array)?): try Self.check(list.vector.count, array)
-        default: throw input.mismatch("the type of the value that the imputer puts in")
+        default: throw input.mismatch("the type of the imputer's replacement value")
         }
         switch (value, replaced) {
         case (_, nil), (.imputedDoubleValue, .replaceDoubleValue?), (.imputedDoubleArray, .replaceDoubleValue?),
@@ -46,7 +46,7 @@ package struct Imputer: ColumnEngine {
         default:
             throw ModelError(
                 .invalidModel,
-                "the value to replace has another type than the value that the imputer puts in"
+                "the value to replace and the imputer's replacement value have different types"
             )
         }
     }

@@ -13,7 +13,7 @@ package struct TextFeatures: Sendable {
 
     package init(wordsInRow: Int = 2, runs: ClosedRange<Int>? = nil, language: String = "") throws(ModelError) {
         guard 1...2 ~= wordsInRow else {
-            throw ModelError(.invalidInput, "features of \(wordsInRow) words in a row do not exist; take 1 or 2")
+            throw ModelError(.invalidInput, "features of \(wordsInRow) consecutive words are not supported; use 1 or 2")
         }
         if let runs {
             guard runs.lowerBound >= 1, runs.upperBound <= 32 else {

@@ -51,7 +51,7 @@ package struct WordTagger: ModelEngine {
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
         guard case .string(let text)? = inputs[input] else {
-            throw ModelError(.invalidInput, "the input '\(input)' is missing, or no string")
+            throw ModelError(.invalidInput, "the input '\(input)' is missing or not a string")
         }
         let places = try places(of: text)
         let words = places.map(\.word)

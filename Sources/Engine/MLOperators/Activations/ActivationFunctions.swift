@@ -107,7 +107,7 @@ package struct Gelu: ScalarFunction, DifferentiableFunction {
         guard let mode = Mode(rawValue: name) else {
             throw ModelError(
                 .invalidModel,
-                "'\(name)' is no mode of gelu; use EXACT, TANH_APPROXIMATION or SIGMOID_APPROXIMATION"
+                "'\(name)' is not a mode of gelu; use EXACT, TANH_APPROXIMATION or SIGMOID_APPROXIMATION"
             )
         }
         self.mode = mode

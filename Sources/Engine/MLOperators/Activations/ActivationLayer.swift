@@ -23,7 +23,7 @@ extension LayerContext {
         case .preLu(let p): try channelwise(PRelu(), x, [("alpha", p.alpha)])
         case .parametricSoftplus(let p):
             try channelwise(ParametricSoftplus(), x, [("alpha", p.alpha), ("beta", p.beta)])
-        case nil: throw ModelError(.invalidModel, "the activation does not say which function it is")
+        case nil: throw ModelError(.invalidModel, "the activation layer has no function")
         }
     }
 
@@ -38,7 +38,10 @@ extension LayerContext {
         let image = isFlat ? try add(Regroup((0..<rank(of: x)).map { .axis($0) } + [.one, .one]), x) : x
         let merged = try merged(image, keeping: 3)
         guard let channels = shape(of: merged)[1].count else {
-            throw ModelError(.unsupported, "an activation with parameters a channel needs a fixed number of channels")
+            throw ModelError(
+                .unsupported,
+                "an activation with parameters for each channel needs a fixed number of channels"
+            )
         }
         var operands: [ValueID?] = [merged]
         for (name, values) in parameters {

@@ -27,7 +27,7 @@ package struct Classify: Operator {
     package init(reading arguments: inout Arguments) throws(ModelError) {
         try arguments.operand("probabilities")
         guard let classes = try arguments.tensor("classes") else {
-            throw ModelError(.invalidModel, "'\(arguments.operationName)' lacks its argument 'classes'")
+            throw ModelError(.invalidModel, "'\(arguments.operationName)' has no argument 'classes'")
         }
         labels = classes.scalarType == .string ? .strings(classes.strings) : .integers(classes.integers)
     }

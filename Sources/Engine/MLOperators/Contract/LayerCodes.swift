@@ -48,7 +48,7 @@ struct LayerCodes {
         switch quantization.quantizationType {
         case .linearQuantization(let line): return try lines(line)
         case .lookupTableQuantization(let table): return try entries(table.floatValue)
-        case nil: throw ModelError(.invalidModel, "quantised weights do not say how they were quantised")
+        case nil: throw ModelError(.invalidModel, "the quantised weights have neither a scale nor a lookup table")
         }
     }
 
@@ -111,7 +111,10 @@ struct LayerCodes {
 
     private func entries(_ table: [Float]) throws(ModelError) -> Tensor {
         for code in codes where !table.indices.contains(value(code)) {
-            throw ModelError(.invalidModel, "index \(value(code)) in a table of \(table.count) entries")
+            throw ModelError(
+                .invalidModel,
+                "index \(value(code)) is outside the lookup table of \(table.count) entries"
+            )
         }
         if !isSigned, shape.count >= 2, table.count <= 256 {
             let bits = [1, 2, 4, 6, 8].first { 1 << $0 >= table.count && $0 >= width } ?? 8

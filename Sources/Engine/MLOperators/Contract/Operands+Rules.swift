@@ -41,7 +41,10 @@ extension Operands {
             if x.bitWidth != y.bitWidth { return x.bitWidth > y.bitWidth ? x : y }
             return x.integerRange?.lowerBound ?? 0 < 0 ? x : y
         }
-        throw ModelError(.invalidModel, "operands of types \(x.milName) and \(y.milName) do not mix; cast one of them")
+        throw ModelError(
+            .invalidModel,
+            "operands of types \(x.milName) and \(y.milName) cannot be combined; cast one of them"
+        )
     }
 
     /// Whether the given operands among `indices` are float32: kernels take them in any layout.
@@ -62,7 +65,7 @@ extension Operands {
 /// `a` and `b` merged into one extent; an error when both are known and differ.
 package func unified(_ a: Dimension, _ b: Dimension) throws(ModelError) -> Dimension {
     guard a.isKnown else { return b }
-    guard !b.isKnown || a == b else { throw ModelError(.invalidModel, "extents \(a) and \(b) must be equal") }
+    guard !b.isKnown || a == b else { throw ModelError(.invalidModel, "the extents \(a) and \(b) must be equal") }
     return a
 }
 

@@ -23,7 +23,7 @@ extension Rearrangement {
         let x = operands[0]
         let view = try rearranged(StridedView(dense: x.shape)) { operands.optional($0)?.integers }
         guard let view else {
-            throw ModelError(.unsupported, "'\(displayName)' needs contents of operands that are not known")
+            throw ModelError(.unsupported, "'\(displayName)' needs the contents of operands, which are not known")
         }
         let shape = operands.resultTypes[0].shape.counts ?? view.shape
         guard shape.elementCount == view.count else {

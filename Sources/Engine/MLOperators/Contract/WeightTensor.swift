@@ -24,14 +24,14 @@ package func weightTensor(
     for extent in shape {
         let (next, overflow) = product.multipliedReportingOverflow(by: max(extent, 1))
         guard extent >= 0, !overflow, next < 1 << 40 else {
-            throw ModelError(.invalidModel, "\(shape) is no shape of weights")
+            throw ModelError(.invalidModel, "weights cannot have the shape \(shape)")
         }
         product = next
     }
     let count = shape.contains(0) ? 0 : product
     func check(_ found: Int) throws(ModelError) {
         guard found == count else {
-            throw ModelError(.invalidModel, "\(found) values are stored where shape \(shape) needs \(count)")
+            throw ModelError(.invalidModel, "\(found) values are stored, but shape \(shape) needs \(count)")
         }
     }
     let placed = parameters.placed
@@ -84,7 +84,7 @@ package func weightTensor(
 private func placedStorage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
     guard let storage = NumberedStorages.storage(placed.storage), placed.offset <= storage.byteCount,
         placed.byteCount <= storage.byteCount - placed.offset
-    else { throw ModelError(.malformed, "weights were left in a file that is gone; open the model again") }
+    else { throw ModelError(.malformed, "the file with the weights no longer exists; open the model again") }
     return storage
 }
 

@@ -34,7 +34,7 @@ package enum WindowPadding: Hashable, Sendable, Codable {
                 after: (0..<spatialRank).map { amounts[2 * $0 + 1] }
             )
         default:
-            throw ModelError(.invalidModel, "pad_type '\(type)' is none of valid, same, same_lower and custom")
+            throw ModelError(.invalidModel, "pad_type must be valid, same, same_lower or custom, not '\(type)'")
         }
     }
 
@@ -60,7 +60,10 @@ package enum WindowPadding: Hashable, Sendable, Codable {
     func check(spatialRank: Int) throws(ModelError) {
         guard case .custom(let before, let after) = self else { return }
         guard before.count == spatialRank, after.count == spatialRank else {
-            throw ModelError(.invalidModel, "padding for \(before.count) axes of \(spatialRank) spatial axes")
+            throw ModelError(
+                .invalidModel,
+                "padding is given for \(before.count) axes, but there are \(spatialRank) spatial axes"
+            )
         }
     }
 }
@@ -165,7 +168,10 @@ extension WindowPadding {
     static func check(_ lists: [Int]..., spatialRank: Int) throws(ModelError) {
         for list in lists {
             guard list.count == spatialRank, list.allSatisfy({ (1...limit).contains($0) }) else {
-                throw ModelError(.invalidModel, "a window of \(list) needs \(spatialRank) positive numbers")
+                throw ModelError(
+                    .invalidModel,
+                    "a kernel size must consist of \(spatialRank) positive numbers, not \(list)"
+                )
             }
         }
     }

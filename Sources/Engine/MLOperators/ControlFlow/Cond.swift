@@ -30,12 +30,15 @@ package struct Cond: ControlFlowOperator {
 /// Types that hold for values of either list; extents that differ become unknown.
 func merged(_ a: [ValueType], _ b: [ValueType]) throws(ModelError) -> [ValueType] {
     guard a.count == b.count else {
-        throw ModelError(.invalidModel, "bodies with \(a.count) and \(b.count) values must give equally many")
+        throw ModelError(
+            .invalidModel,
+            "the branches have \(a.count) and \(b.count) results, but the numbers must be equal"
+        )
     }
     var result: [ValueType] = []
     for (x, y) in zip(a, b) {
         guard x.kind == y.kind, x.scalarType == y.scalarType, x.rank == y.rank else {
-            throw ModelError(.invalidModel, "a value is \(x) on one way and \(y) on the other")
+            throw ModelError(.invalidModel, "a result is \(x) in one branch and \(y) in the other")
         }
         result.append(x.with(zip(x.shape, y.shape).map { $0 == $1 ? $0 : .unknown }))
     }

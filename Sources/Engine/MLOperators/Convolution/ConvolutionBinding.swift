@@ -25,7 +25,7 @@ struct ConvolutionBinding: Sendable {
         guard x.layout == result.layout else { return [] }
         guard let constant = weight.constant else {
             guard weight.scalarType == .float32, weight.layout == .rowMajor else { return [] }
-            return [atRunTime(request, bias)]
+            return [packedAtRunTime(request, bias)]
         }
         guard constant.isPackable else { return [] }
         let expanded = x.layout == .channelsLast ? channelsLast(constant, bias) : rowMajor(request, constant, bias)
@@ -224,7 +224,7 @@ struct ConvolutionBinding: Sendable {
         }
     }
 
-    private func atRunTime(_ request: KernelRequest, _ bias: FloatSource) -> Kernel {
+    private func packedAtRunTime(_ request: KernelRequest, _ bias: FloatSource) -> Kernel {
         let form = rowMajorForm(request)
         if request.operand(0)?.layout == .channelsLast {
             return Kernel("\(name), packing") { context in

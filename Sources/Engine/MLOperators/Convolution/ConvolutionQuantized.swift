@@ -22,7 +22,7 @@ package struct ConvolutionQuantized: Operator {
         guard kind == "linear" else {
             throw ModelError(
                 .unsupported,
-                "conv_quantized of quantization_type '\(kind)' is not built; convert the model with 'linear'"
+                "quantization_type '\(kind)' of conv_quantized is not supported; convert the model with 'linear'"
             )
         }
         arguments.ignore("nbits")

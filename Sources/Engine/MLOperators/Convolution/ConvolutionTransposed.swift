@@ -95,7 +95,7 @@ package struct ConvolutionTransposed: Operator {
             }
             let result = self.extent(axis, input: extent, kernel: kernel)
             guard result > 0 else {
-                throw ModelError(.invalidModel, "padding leaves nothing of spatial axis \(axis)")
+                throw ModelError(.invalidModel, "padding removes all elements of spatial axis \(axis)")
             }
             shape.append(Dimension(result))
         }

@@ -83,7 +83,7 @@ package struct NonMaximumSuppression: Operator {
         if operands.has(4) {
             let given = operands.integers(4)?.first
             guard (0...Int(Int32.max)).contains(given ?? 0) else {
-                throw ModelError(.invalidInput, "\(given ?? 0) is no number of boxes")
+                throw ModelError(.invalidInput, "the number of boxes cannot be \(given ?? 0)")
             }
             m = given.map { Dimension($0) } ?? .unknown
         }

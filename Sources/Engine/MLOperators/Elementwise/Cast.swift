@@ -16,7 +16,7 @@ package struct Cast: Operator {
         try arguments.operand("x")
         let name = try arguments.string("dtype")
         guard let type = ScalarType(milName: name), type != .string else {
-            throw ModelError(.invalidModel, "'\(name)' is no type that cast knows; use fp16, fp32, int32, bool, …")
+            throw ModelError(.invalidModel, "cast does not support the type '\(name)'; use fp16, fp32, int32, bool, …")
         }
         scalarType = type
     }

@@ -31,7 +31,7 @@ package struct MakeList: Operator {
         }
         let name = try arguments.string("dtype", default: "fp32")
         guard let type = ScalarType(milName: name), type != .string else {
-            throw ModelError(.invalidModel, "'\(name)' is no type of list elements; use fp16, fp32, int32 or bool")
+            throw ModelError(.invalidModel, "list elements cannot be of type '\(name)'; use fp16, fp32, int32 or bool")
         }
         scalarType = type
     }
@@ -49,7 +49,7 @@ package struct MakeList: Operator {
         let length: Dimension =
             operands.has(0) ? (operands.integers(0)?.first).map { Dimension($0) } ?? .unknown : 1
         let element = elementShape.map { $0.map { Dimension($0) } ?? .unknown }
-        guard length.count ?? 0 >= 0 else { throw ModelError(.invalidModel, "a list of length \(length)") }
+        guard length.count ?? 0 >= 0 else { throw ModelError(.invalidModel, "a list cannot have the length \(length)") }
         return [ValueType(scalarType, [length] + element, kind: .list)]
     }
 

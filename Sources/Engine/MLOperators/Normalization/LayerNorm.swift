@@ -42,7 +42,7 @@ package struct LayerNorm: Operator {
             let shape = try operands.shape(index)
             let fits = zip(shape, extents).allSatisfy { $0 == $1 || !$0.isKnown || !$1.isKnown }
             guard shape.count == extents.count, fits else {
-                throw ModelError(.invalidModel, "\(name) of layer_norm has shape \(shape), \(extents) is needed")
+                throw ModelError(.invalidModel, "\(name) of layer_norm has shape \(shape), but \(extents) is needed")
             }
         }
         return [x]

@@ -15,7 +15,7 @@ package struct ConstexprCast: Operator {
         try arguments.operand("source_val")
         let name = try arguments.string("output_dtype", default: "fp32")
         guard let type = ScalarType(milName: name), type.isFloat else {
-            throw ModelError(.invalidModel, "output_dtype '\(name)' of constexpr_cast is no float type")
+            throw ModelError(.invalidModel, "output_dtype '\(name)' of constexpr_cast is not a floating-point type")
         }
         scalarType = type
     }

@@ -112,11 +112,14 @@ package struct ConstexprPackedLutToDense: Operator {
         let lut = try operands.type(1)
         if let entries = lut.shape.elementCount.count, let bytes = indices.shape.elementCount.count {
             guard [2, 4, 16, 64, 256].contains(entries) else {
-                throw ModelError(.invalidModel, "a table of \(entries) entries; 2, 4, 16, 64 and 256 are possible")
+                throw ModelError(
+                    .invalidModel,
+                    "a lookup table has \(entries) entries; it must have 2, 4, 16, 64 or 256"
+                )
             }
             let needed = (entries.trailingZeroBitCount * shape.elementCount + 7) / 8
             guard bytes == needed, shape.allSatisfy({ $0 >= 0 }) else {
-                throw ModelError(.invalidModel, "\(bytes) bytes of indices where shape \(shape) needs \(needed)")
+                throw ModelError(.invalidModel, "the indices have \(bytes) bytes, but shape \(shape) needs \(needed)")
             }
         }
         return [ValueType(lut.scalarType, Shape(shape))]
@@ -190,7 +193,7 @@ private func looked(
     let table = lut.values
     let groups = blockOffsets(of: Array(lut.shape.dropLast(2)), in: shape)
     guard indices.allSatisfy({ $0 >= 0 && Int($0) < entries }) else {
-        throw ModelError(.invalidModel, "an index lies behind the \(entries) entries of its table")
+        throw ModelError(.invalidModel, "an index is outside the \(entries) entries of its table")
     }
     if width == 1 {
         return indices.indices.map { table[groups[$0] * entries + Int(indices[$0])] }

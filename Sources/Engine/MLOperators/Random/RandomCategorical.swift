@@ -22,7 +22,7 @@ package struct RandomCategorical: Operator {
         try arguments.operand("x")
         let mode = try arguments.string("mode", default: "logits")
         guard mode == "logits" || mode == "probs" else {
-            throw ModelError(.invalidModel, "'\(mode)' is no mode of random_categorical; use logits or probs")
+            throw ModelError(.invalidModel, "'\(mode)' is not a mode of random_categorical; use logits or probs")
         }
         isLogarithmic = mode == "logits"
         count = try arguments.int("size", default: 1)

@@ -52,7 +52,7 @@ package struct LSTM: Operator {
         }
         let clip = arguments.has("clip") ? try arguments.float("clip") : nil
         guard clip ?? 1 > 0 else {
-            throw ModelError(.invalidModel, "clip is \(clip ?? 0); cell states are bounded by a positive number")
+            throw ModelError(.invalidModel, "clip must be positive, not \(clip ?? 0)")
         }
         self.init(
             direction: try RecurrentDirection(reading: &arguments, allowed: [.forward, .reverse, .bidirectional]),

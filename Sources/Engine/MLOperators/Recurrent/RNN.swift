@@ -108,7 +108,7 @@ extension RNN {
             guard first.constant == nil, second.constant == nil, request.isAll(.float32) else {
                 return []
             }
-            return [atRunTime(x, states: second.logicalShape[1], bias)]
+            return [packedAtRunTime(x, states: second.logicalShape[1], bias)]
         }
         guard weightX.isPackable, weightH.isPackable else { return [] }
         let states = weightH.shape[1]
@@ -147,7 +147,7 @@ extension RNN {
     }
 
     /// The kernel for weights that are only known at run time.
-    private func atRunTime(_ x: [Int], states: Int, _ bias: FloatSource) -> Kernel {
+    private func packedAtRunTime(_ x: [Int], states: Int, _ bias: FloatSource) -> Kernel {
         let kernel = kernel(x, states: states)
         return Kernel("rnn, packing", scratchByteCount: kernel.scratchByteCount) { context in
             kernel.run(

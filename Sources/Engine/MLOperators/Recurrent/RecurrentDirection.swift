@@ -15,7 +15,7 @@ package enum RecurrentDirection: String, Hashable, Sendable, Codable {
         guard let direction = RecurrentDirection(rawValue: name), allowed.contains(direction) else {
             throw ModelError(
                 .invalidModel,
-                "direction '\(name)' is none of \(allowed.map(\.rawValue).joined(separator: ", "))"
+                "direction '\(name)' is not one of \(allowed.map(\.rawValue).joined(separator: ", "))"
             )
         }
         self = direction
@@ -36,7 +36,7 @@ extension Activation {
         default:
             throw ModelError(
                 .unsupported,
-                "\(name) '\(function)' is none of tanh, scaled_tanh, sigmoid, hard_sigmoid, relu, linear"
+                "\(name) '\(function)' is not one of tanh, scaled_tanh, sigmoid, hard_sigmoid, relu, linear"
             )
         }
     }
@@ -114,5 +114,5 @@ func checkState(_ operands: Operands, _ index: Int, _ batch: Dimension, _ width:
     let shape = try operands.shape(index)
     guard shape.count == 2, !(shape[1].isKnown && width.isKnown && shape[1] != width),
         (shape[0].count ?? .max) >= (batch.count ?? 0)
-    else { throw ModelError(.invalidModel, "an initial state has shape \(shape), [\(batch), \(width)] is needed") }
+    else { throw ModelError(.invalidModel, "an initial state has shape \(shape), but [\(batch), \(width)] is needed") }
 }

@@ -39,7 +39,10 @@ extension Activation {
         case .softsign: self = .softsign
         case .softplus: self = .softplus
         case .preLu, .parametricSoftplus, nil:
-            throw ModelError(.unsupported, "a recurrent layer's function with a parameter for each channel")
+            throw ModelError(
+                .unsupported,
+                "a recurrent layer's activation function cannot have a parameter for each channel"
+            )
         }
     }
 }
@@ -54,14 +57,17 @@ extension LayerContext {
     mutating func state(_ index: Int, width: Int, like x: ValueID) throws(ModelError) -> ValueID {
         if index < inputs.count {
             guard width > 0 else {
-                throw ModelError(.invalidModel, "states of \(width) elements; at least one is needed")
+                throw ModelError(.invalidModel, "the states have \(width) elements; at least one is needed")
             }
             // [1, B, width, 1, 1], or [B, width, 1, 1, 1] as coremltools writes it.
             let shape = builder.constant(Tensor([-1, Int32(clamping: width)], shape: [2]))
             return try add(Reshape(), sequence(index), shape)
         }
         guard let batch = shape(of: x)[1].count else {
-            throw ModelError(.unsupported, "a batch of unknown size without initial states; give the layer states")
+            throw ModelError(
+                .unsupported,
+                "the batch size is unknown and there are no initial states; give the layer initial states"
+            )
         }
         return builder.constant(Tensor(uninitialized: .float32, shape: try extents([batch, width]), zeroed: true))
     }

@@ -116,7 +116,10 @@ package struct CropResize: Operator {
             if usesRegions { sources = step == 5 ? [Int(saturating: numbers[n * step])] : Array(0..<x.shape[0]) }
             for image in sources {
                 guard image >= 0, image < x.shape[0] else {
-                    throw ModelError(.invalidInput, "box \(n) names image \(image) of \(x.shape[0])")
+                    throw ModelError(
+                        .invalidInput,
+                        "box \(n) refers to image \(image), but there are \(x.shape[0]) images"
+                    )
                 }
                 for channel in 0..<x.shape[1] {
                     let start = (image * x.shape[1] + channel) * x.shape[2] * x.shape[3]

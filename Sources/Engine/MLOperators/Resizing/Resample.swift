@@ -72,7 +72,7 @@ package struct Resample: Operator {
         default:
             throw ModelError(
                 .unsupported,
-                "padding_mode '\(padding)' is none of constant, border, reflection, symmetric"
+                "padding_mode '\(padding)' is not one of constant, border, reflection, symmetric"
             )
         }
         let name = try arguments.string("coordinates_mode").lowercased()
@@ -311,7 +311,7 @@ package struct Affine: Operator {
         width = try arguments.int("output_width")
         sampling = try Resample(sampling: &arguments)
         guard sampling.units == .minusOneToOne else {
-            throw ModelError(.unsupported, "affine works on coordinates_mode 'normalized_minus_one_to_one' only")
+            throw ModelError(.unsupported, "affine supports only the coordinates_mode 'normalized_minus_one_to_one'")
         }
     }
 

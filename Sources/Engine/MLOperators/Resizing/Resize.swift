@@ -294,7 +294,7 @@ package enum ResizeToShapeForm: ResizeForm {
     package static func read(_ arguments: inout Arguments) throws(ModelError) -> ResizeAttributes {
         try arguments.operand("shape")
         let count = try arguments.int("resized_dims")
-        guard count >= 0 else { throw ModelError(.invalidModel, "resized_dims is \(count)") }
+        guard count >= 0 else { throw ModelError(.invalidModel, "resized_dims cannot be \(count)") }
         let mode = try SamplingMode(reading: &arguments)
         let interpolation = try arguments.string("interpolation_mode", default: "LINEAR").uppercased()
         switch interpolation {

@@ -48,7 +48,7 @@ package enum ScatterMode: String, Hashable, Sendable, Codable {
         guard let mode = ScatterMode(rawValue: name) else {
             throw ModelError(
                 .invalidModel,
-                "'\(name)' is no mode of '\(arguments.operationName)'; use update, add, sub, mul, div, max or min"
+                "'\(name)' is not a mode of '\(arguments.operationName)'; use update, add, sub, mul, div, max or min"
             )
         }
         self = mode

@@ -36,7 +36,7 @@ package struct BatchToSpace: Operator {
             shape[3] * Dimension(blockShape[1]) - Dimension(crops[2] + crops[3]),
         ]
         guard result.allSatisfy({ $0.count ?? 0 >= 0 }) else {
-            throw ModelError(.invalidModel, "crops \(crops) leave nothing of shape \(shape)")
+            throw ModelError(.invalidModel, "crops \(crops) remove all elements of shape \(shape)")
         }
         return [try operands.type(0).with(result)]
     }

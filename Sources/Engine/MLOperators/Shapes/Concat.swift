@@ -33,7 +33,7 @@ package struct Concat: Operator {
             let other = try operands.type(index)
             var shape = other.rank == 0 ? [1] : other.shape
             guard shape.count == type.rank else {
-                throw ModelError(.invalidModel, "operands of shapes \(type.shape) and \(shape) do not line up")
+                throw ModelError(.invalidModel, "operands of shapes \(type.shape) and \(shape) cannot be concatenated")
             }
             if other.scalarType != type.scalarType { type.scalarType = try operands.promotedType(0, index) }
             total = total + shape[place]

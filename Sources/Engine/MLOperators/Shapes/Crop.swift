@@ -37,7 +37,7 @@ package struct Crop: Rearrangement {
             guard shape[axis].count ?? 1 > 0 else {
                 throw ModelError(
                     .invalidModel,
-                    "a margin of \(margin) leaves nothing of an extent of \(type.shape[axis])"
+                    "a margin of \(margin) removes all elements of an extent of \(type.shape[axis])"
                 )
             }
         }

@@ -20,7 +20,7 @@ package struct ExpandDims: Operator {
         var places: Set<Int> = []
         for axis in axes {
             guard places.insert(try normalizedAxis(axis, rank: rank)).inserted else {
-                throw ModelError(.invalidModel, "axes \(axes) name one axis twice")
+                throw ModelError(.invalidModel, "axes \(axes) contain an axis twice")
             }
         }
         var rest = type.shape.makeIterator()

@@ -45,7 +45,7 @@ package struct OneHot: Operator {
         let place = try normalizedAxis(axis, rank: shape.count + 1)
         let size = operands.integers(1)?.first
         guard (0...Int(Int32.max)).contains(size ?? 0) else {
-            throw ModelError(.invalidModel, "a one-hot vector of \(size ?? 0) elements")
+            throw ModelError(.invalidModel, "a one-hot vector cannot have \(size ?? 0) elements")
         }
         shape.insert(size.map { Dimension($0) } ?? .unknown, at: place)
         return [ValueType(scalarType, shape)]

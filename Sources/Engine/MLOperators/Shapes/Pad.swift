@@ -26,7 +26,7 @@ package struct Pad: Operator {
         try arguments.operand("pad")
         let name = try arguments.string("mode", default: Mode.constant.rawValue)
         guard let mode = Mode(rawValue: name) else {
-            throw ModelError(.invalidModel, "'\(name)' is no mode of pad; use constant, reflect or replicate")
+            throw ModelError(.invalidModel, "'\(name)' is not a mode of pad; use constant, reflect or replicate")
         }
         self.mode = mode
         value = try arguments.float("constant_val", default: 0)
@@ -37,7 +37,7 @@ package struct Pad: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.numericType(0)
         guard let count = try operands.integerCount(1), count % 2 == 0, count / 2 <= type.rank else {
-            throw ModelError(.invalidModel, "the amounts of a pad must be pairs, at most one an axis")
+            throw ModelError(.invalidModel, "padding amounts must be pairs, at most one for each axis")
         }
         var shape = type.shape
         let first = type.rank - count / 2
@@ -48,11 +48,14 @@ package struct Pad: Operator {
         for axis in first..<type.rank {
             let (before, behind) = (amounts[(axis - first) * 2], amounts[(axis - first) * 2 + 1])
             guard (0...Int(Int32.max)).contains(before), (0...Int(Int32.max)).contains(behind) else {
-                throw ModelError(.invalidModel, "a pad of \(before) and \(behind) elements; use slices to cut")
+                throw ModelError(
+                    .invalidModel,
+                    "padding amounts \(before) and \(behind) must not be negative; use a slice to remove elements"
+                )
             }
             if let extent = type.shape[axis].count, before + behind > 0 {
                 guard extent > 0 || mode == .constant else {
-                    throw ModelError(.invalidModel, "a pad by \(mode) needs elements, and axis \(axis) has none")
+                    throw ModelError(.invalidModel, "padding by \(mode) needs elements, but axis \(axis) has none")
                 }
             }
             shape[axis] = shape[axis] + Dimension(before) + Dimension(behind)
@@ -135,7 +138,7 @@ extension Pad: LoweredFromLayers {
                 guard amounts.isEmpty || amounts.count == 2 else {
                     throw ModelError(
                         .invalidModel,
-                        "a padding has \(amounts.count) margins; height and width are needed"
+                        "the padding has \(amounts.count) margins; one for the height and one for the width are needed"
                     )
                 }
                 let pairs = amounts.flatMap { [Int(clamping: $0.startEdgeSize), Int(clamping: $0.endEdgeSize)] }

@@ -43,7 +43,10 @@ package struct Regroup: Operator {
             }
         }
         if let before = x.shape.elementCount.count, let after = shape.elementCount.count, before != after {
-            throw ModelError(.invalidModel, "\(x.shape) cannot be regrouped to \(shape): other number of elements")
+            throw ModelError(
+                .invalidModel,
+                "\(x.shape) cannot be regrouped to \(shape): the numbers of elements differ"
+            )
         }
         return [x.with(shape)]
     }

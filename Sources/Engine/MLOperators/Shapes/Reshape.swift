@@ -127,7 +127,7 @@ extension LayerContext {
     /// H, W, C] before and after.
     fileprivate mutating func imageReshaped(_ target: [Int], channelsLast: Bool) throws(ModelError) -> ValueID {
         guard target.count == 3 || target.count == 4 else {
-            throw ModelError(.invalidModel, "a reshape layer to \(target.count) extents; 3 or 4 are possible")
+            throw ModelError(.invalidModel, "a reshape layer has \(target.count) target extents; it must have 3 or 4")
         }
         let image = Array(target.suffix(3))
         var x = try input()

@@ -23,7 +23,10 @@ package struct ReshapeLike: Operator {
         let masks = try arguments.tensors("end_masks").flatMap(\.values)
         let last = try arguments.tensors("ends").flatMap(\.integers)
         guard begins.count == count, last.count == count, masks.count == count else {
-            throw ModelError(.invalidModel, "'begins', 'ends' and 'end_masks' must have one entry a reference tensor")
+            throw ModelError(
+                .invalidModel,
+                "'begins', 'ends' and 'end_masks' must have one entry for each reference tensor"
+            )
         }
         ends = zip(last, masks).map { $1 != 0 ? nil : $0 }
     }

@@ -97,7 +97,9 @@ extension SliceByIndex: LoweredFromLayers {
                 case .widthAxis: place = rank - 1
                 case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "axis \(value) of a slice is not known")
                 }
-                guard place >= 0 else { throw ModelError(.invalidModel, "rank \(rank) lacks the axis of the slice") }
+                guard place >= 0 else {
+                    throw ModelError(.invalidModel, "a tensor of rank \(rank) does not have the axis of the slice")
+                }
                 var rule = SliceRule()
                 rule.beginMask = (0..<rank).map { $0 != place }
                 rule.endMask = rule.beginMask
@@ -177,7 +179,10 @@ extension LayerContext {
         guard inputs.count > 1 else {
             let amounts = parameters.cropAmounts.borderAmounts
             guard amounts.count == 2 else {
-                throw ModelError(.invalidModel, "a crop has \(amounts.count) margins; height and width are needed")
+                throw ModelError(
+                    .invalidModel,
+                    "the crop has \(amounts.count) margins; one for the height and one for the width are needed"
+                )
             }
             let limit = Int(Int32.max)
             return try add(

@@ -61,7 +61,10 @@ package struct SliceBySize: Rearrangement {
         let start = begin < 0 ? begin + extent : begin
         let count = size == -1 ? extent - start : size
         guard start >= 0, count >= 0, start <= extent, count <= extent - start else {
-            throw ModelError(.invalidModel, "a slice of \(size) elements from \(begin) on does not fit into \(extent)")
+            throw ModelError(
+                .invalidModel,
+                "a slice of \(size) elements that begins at \(begin) exceeds an extent of \(extent)"
+            )
         }
         return (start, count)
     }

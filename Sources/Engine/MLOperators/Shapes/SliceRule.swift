@@ -34,14 +34,14 @@ package struct SliceRule: Hashable, Sendable, Codable {
 
     package func validate(rank: Int, begin: [Int]?, end: [Int]?) throws(ModelError) {
         for list in [steps.count, beginMask.count, endMask.count, squeezeMask.count] where list != 0 && list != rank {
-            throw ModelError(.invalidModel, "a slice of rank \(rank) has a stride or mask of \(list) elements")
+            throw ModelError(.invalidModel, "a slice of rank \(rank) cannot have a stride or mask of \(list) elements")
         }
         for list in [begin, end] {
             if let list, list.count != rank {
-                throw ModelError(.invalidModel, "a slice of rank \(rank) has \(list.count) begins or ends")
+                throw ModelError(.invalidModel, "a slice of rank \(rank) cannot have \(list.count) begins or ends")
             }
         }
-        guard !steps.contains(0) else { throw ModelError(.invalidModel, "a slice has a stride of 0") }
+        guard !steps.contains(0) else { throw ModelError(.invalidModel, "a slice cannot have a stride of 0") }
     }
 
     /// First element and number of elements on an axis of `extent`.

@@ -40,11 +40,11 @@ package struct Split: Operator {
         guard count > 0, count <= 1 << 20,
             sizes.map({ $0.count == count && $0.allSatisfy { (0...1 << 40).contains($0) } }) ?? true
         else {
-            throw ModelError(.invalidModel, "\(count) parts of sizes \(sizes ?? []) contradict each other")
+            throw ModelError(.invalidModel, "\(count) parts cannot have the sizes \(sizes ?? [])")
         }
         if let extent = type.shape[place].count {
             guard try parts(of: extent).reduce(0, +) == extent else {
-                throw ModelError(.invalidModel, "parts of sizes \(sizes ?? []) do not make up an extent of \(extent)")
+                throw ModelError(.invalidModel, "parts of sizes \(sizes ?? []) do not add up to an extent of \(extent)")
             }
         }
         return try (0..<count).map { part throws(ModelError) in

@@ -46,7 +46,7 @@ package struct TopK: Operator {
         let place = try operands.axis(axis)
         var shape = type.shape
         guard count >= -1, count <= type.shape[place].count ?? Int.max else {
-            throw ModelError(.invalidModel, "there are no \(count) elements on an axis of \(type.shape[place])")
+            throw ModelError(.invalidModel, "\(count) elements are asked of an axis that has \(type.shape[place])")
         }
         if count >= 0 { shape[place] = Dimension(count) }
         return givesIndices ? [type.with(shape), ValueType(indexType, shape)] : [type.with(shape)]
@@ -59,7 +59,7 @@ package struct TopK: Operator {
         var shape = x.shape
         if count >= 0 { shape[place] = count }
         guard shape[place] <= x.shape[place] else {
-            throw ModelError(.invalidInput, "there are no \(count) elements on an axis of \(x.shape[place])")
+            throw ModelError(.invalidInput, "\(count) elements are asked of an axis that has \(x.shape[place])")
         }
         let order = sortedPlaces(values, shape: x.shape, axis: place, isAscending: isAscending)
         let view = StridedView(dense: x.shape).sliced(place, from: 0, count: shape[place])

@@ -29,7 +29,7 @@ package struct Transpose: Rearrangement {
         var result: [Int] = []
         for axis in permutation { result.append(try normalizedAxis(axis, rank: rank)) }
         guard result.sorted() == Array(0..<rank) else {
-            throw ModelError(.invalidModel, "\(permutation) is no permutation of the axes of rank \(rank)")
+            throw ModelError(.invalidModel, "\(permutation) is not a permutation of \(rank) axes")
         }
         return result
     }
@@ -44,7 +44,7 @@ extension Transpose: LoweredFromLayers {
                 let lead = max(0, context.rank(of: x) - parameters.axes.count)
                 let given = integers(parameters.axes)
                 guard given.allSatisfy(given.indices.contains) else {
-                    throw ModelError(.invalidModel, "\(given) is no order of \(given.count) axes")
+                    throw ModelError(.invalidModel, "\(given) is not a permutation of \(given.count) axes")
                 }
                 let axes = Array(0..<lead) + given.map { $0 + lead }
                 try context.finish(try context.add(Transpose(axes), x))
@@ -53,7 +53,7 @@ extension Transpose: LoweredFromLayers {
                 // The axes are those of [Sequence, C, H, W]; a batch axis after the sequence is not moved.
                 let axes = parameters.axis.isEmpty ? [0, 1, 2, 3] : integers(parameters.axis)
                 guard axes.sorted() == [0, 1, 2, 3] else {
-                    throw ModelError(.invalidModel, "\(axes) is no order of the axes [Sequence, C, H, W]")
+                    throw ModelError(.invalidModel, "\(axes) is not a permutation of the axes [Sequence, C, H, W]")
                 }
                 let x = try context.input()
                 let moved = axes.map { $0 == 0 ? 0 : $0 + 1 }

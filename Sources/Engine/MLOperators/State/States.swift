@@ -38,7 +38,10 @@ package struct UpdateState: Operator {
         let type = try stateType(operands)
         let value = try operands.numericType(1)
         guard value.scalarType == type.scalarType else {
-            throw ModelError(.invalidModel, "a value of \(value.scalarType.milName) for a \(type); cast it")
+            throw ModelError(
+                .invalidModel,
+                "a value of type \(value.scalarType.milName) cannot become a \(type); cast it"
+            )
         }
         return [ValueType(type.scalarType, try unified(type.shape, value.shape))]
     }

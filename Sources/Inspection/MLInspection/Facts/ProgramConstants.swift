@@ -108,7 +108,7 @@ struct ProgramConstants: Sendable {
                 case .value(let value)?:
                     let id = builder.constant(try file.tensor(of: value))
                     values.append(bind(id, builder))
-                case nil: throw ModelError(.malformed, "an argument that is neither a name nor a value")
+                case nil: throw ModelError(.malformed, "an argument is neither a name nor a value")
                 }
             }
             bindings[name] = values

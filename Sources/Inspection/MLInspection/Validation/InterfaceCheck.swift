@@ -109,9 +109,9 @@ enum InterfaceCheck {
         case .multiArrayType(let array)?: check(array, &list)
         case .imageType(let image)?: check(image, &list)
         case .dictionaryType(let dictionary)?:
-            if dictionary.keyType == nil { list.error("the dictionary does not say the type of its keys") }
+            if dictionary.keyType == nil { list.error("the dictionary does not state the type of its keys") }
         case .sequenceType(let sequence)?:
-            if sequence.type == nil { list.error("the sequence does not say the type of its elements") }
+            if sequence.type == nil { list.error("the sequence does not state the type of its elements") }
         case .stateType?:
             list.error("a state is listed among the \(isInput ? "inputs" : "outputs"); list it under 'state'")
         case .int64Type?, .doubleType?, .stringType?: break
@@ -121,7 +121,7 @@ enum InterfaceCheck {
     private static func check(_ array: SpecArrayFeatureType, _ list: inout FindingList) {
         switch array.dataType {
         case .float16, .float32, .double, .int32, .int8: break
-        case .invalidArrayDataType: list.error("the array does not say the type of its elements", at: "dataType")
+        case .invalidArrayDataType: list.error("the array does not state the type of its elements", at: "dataType")
         case .UNRECOGNIZED(let number): list.error("\(number) is not a type of elements that is known", at: "dataType")
         }
         checkExtents(array.shape, "shape", &list)
@@ -167,7 +167,7 @@ enum InterfaceCheck {
         }
         switch image.colorSpace {
         case .rgb, .bgr, .grayscale, .grayscaleFloat16: break
-        case .invalidColorSpace: list.error("the image does not say its colors", at: "colorSpace")
+        case .invalidColorSpace: list.error("the image does not state its color layout", at: "colorSpace")
         case .UNRECOGNIZED(let number): list.error("\(number) is not a color space that is known", at: "colorSpace")
         }
         switch image.sizeFlexibility {

@@ -210,8 +210,8 @@ private struct BodyCheck {
             guard case .name(let source)? = operation.inputs[name]?.arguments.first?.binding else { return nil }
             return scope[source]
         }
-        if operation.inputs["probabilities"] == nil { list.error("it lacks its argument 'probabilities'") }
-        if operation.inputs["classes"] == nil { list.error("it lacks its argument 'classes'") }
+        if operation.inputs["probabilities"] == nil { list.error("it has no argument 'probabilities'") }
+        if operation.inputs["classes"] == nil { list.error("it has no argument 'classes'") }
         if let probabilities = binding("probabilities"),
             let count = builder.shape(of: probabilities).elementCount.count,
             let labels = ClassLabels(of: file.specification)
@@ -286,7 +286,7 @@ private struct BodyCheck {
         case .value(let value)?:
             let id = builder.constant(try file.tensor(of: value))
             return self.binding(id)
-        case nil: throw ModelError(.malformed, "an argument that is neither a name nor a value")
+        case nil: throw ModelError(.malformed, "an argument is neither a name nor a value")
         }
     }
 

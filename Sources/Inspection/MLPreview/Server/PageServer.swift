@@ -69,8 +69,8 @@ package final class PageServer: Sendable {
 
     deinit { close(listener) }
 
-    private static func failure(_ what: String) -> ModelError {
-        ModelError(.io, "The server \(what): \(String(cString: strerror(errno))).")
+    private static func failure(_ detail: String) -> ModelError {
+        ModelError(.io, "The server \(detail): \(String(cString: strerror(errno))).")
     }
 
     /// Serves requests until `isOver` returns true, which is called several times a second; then waits a moment for

@@ -32,7 +32,7 @@ struct AnswerQuestions: ParsableCommand {
             """
     )
 
-    @Argument(help: "The questions; without any they are read from standard input, one a line.")
+    @Argument(help: "The questions; by default they are read from standard input, one per line.")
     var questions: [String] = []
     @Option(help: "The text, a UTF-8 file; - for standard input.")
     var text: String?
@@ -44,7 +44,7 @@ struct AnswerQuestions: ParsableCommand {
     var model: String?
     @Option(help: "A sentence encoder in place of the installed one.")
     var encoder: String?
-    @Option(help: "The model's vocabulary: word pieces, one a line, as in BERT's vocab.txt.")
+    @Option(help: "The model's vocabulary: word pieces, one per line, as in BERT's vocab.txt.")
     var vocabulary: String?
     @Option(help: "The number of answers.")
     var top = 1

@@ -82,7 +82,7 @@ extension Evaluate {
         let columns = (frame[reader.userColumn, String.self], frame[reader.itemColumn, String.self])
         return try zip(columns.0, columns.1).enumerated().map { row, pair in
             guard let user = pair.0, let item = pair.1 else {
-                throw Failure("\(path): row \(row + 2) lacks its user or its item; fill it in or remove it")
+                throw Failure("\(path): row \(row + 2) has no user or no item; complete or remove it")
             }
             return (user, item)
         }

@@ -74,7 +74,7 @@ struct TrainStyle: ParsableCommand {
             ("network", (lite ? "cnnLite" : "cnn") + (video ? ", for videos" : "")),
         ]
         if !model.skipped.isEmpty {
-            facts.append(("left out", "\(model.skipped.count) files that are no readable pictures"))
+            facts.append(("left out", "\(model.skipped.count) files that are not readable pictures"))
             facts += model.skipped.prefix(10).map { ("", "\($0.name): \($0.reason)") }
         }
         try flow.finish(

@@ -9,7 +9,7 @@ enum AnswerFormat {
     case csv, json, jsonLines, arrays, picture, pictures
 
     static let list =
-        ".csv, .json, .jsonl (a JSON object a line), .npz (NumPy), .png (one picture), "
+        ".csv, .json, .jsonl (a JSON object per line), .npz (NumPy), .png (one picture), "
         + "or a folder for pictures, whose name ends in '/'"
 
     /// - Throws: `ValidationError` for a file name without a known extension.
@@ -33,11 +33,11 @@ enum AnswerFormat {
 
     /// - Throws: When the format cannot represent the source's outputs, naming the output.
     func check(_ source: some AnswerSource, _ path: String) throws {
-        func requirePictures(_ what: String) throws {
+        func requirePictures(_ subject: String) throws {
             for output in source.outputs {
                 if case .imageType? = output.type.type { continue }
                 throw Failure(
-                    "'\(path)': \(what) does not hold the output '\(output.name)', \(output.typeText); write a .jsonl or "
+                    "'\(path)': \(subject) does not hold the output '\(output.name)', \(output.typeText); write a .jsonl or "
                         + ".csv file, with pictures beside it"
                 )
             }

@@ -125,7 +125,7 @@ struct RecommendationAnswers: AnswerSource {
         var choices: [String: Choices] = [:]
         for row in 0..<table.shape.rows {
             guard let user = table[userColumn][row].map({ "\($0)" }), let item = table[itemColumn][row] else {
-                throw Failure("\(path): row \(row) lacks its user or its item; fill it in or remove it")
+                throw Failure("\(path): row \(row) has no user or no item; complete or remove it")
             }
             guard options.user ?? user == user else { continue }
             var rating = 1.0

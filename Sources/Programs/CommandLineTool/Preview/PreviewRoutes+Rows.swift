@@ -156,7 +156,7 @@ extension PreviewRoutes {
                 features[member.name] = try JSONFeature.data(member.value, for: try reader.feature(member.name))
             }
             if let missing = reader.interface.input.first(where: { !$0.type.isOptional && features[$0.name] == nil }) {
-                throw Failure("row \(index) lacks '\(missing.name)'")
+                throw Failure("row \(index) has no '\(missing.name)'")
             }
             return features
         }

@@ -15,7 +15,7 @@ struct ObjectsPart {
 
     /// The maximum numbers of pictures that are listed in text, and shown on a page.
     private static let (mostLines, mostPictures) = (10, 40)
-    private static let shownSide = 320.0
+    private static let pictureSide = 320.0
 
     /// The pictures with the most errors first.
     private var worst: [EvaluatedPicture] {
@@ -117,7 +117,7 @@ struct ObjectsPart {
             let bitmap = try? file.bitmap()
         else { return nil }
         let upright = bitmap.upright(fromExifOrientation: file.exifOrientation)
-        let factor = min(shownSide / Double(max(upright.width, upright.height)), 1)
+        let factor = min(pictureSide / Double(max(upright.width, upright.height)), 1)
         var drawing = BoxDrawing(
             on: upright.resampled(
                 width: max(Int((Double(upright.width) * factor).rounded()), 1),

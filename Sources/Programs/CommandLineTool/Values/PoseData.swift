@@ -56,7 +56,7 @@ enum PoseData {
         var (paths, labels): ([String], [String]) = ([], [])
         for (row, (file, label)) in zip(frame[columns.file], frame[columns.label]).enumerated() {
             guard let file, let label else {
-                throw Failure("\(path): row \(row + 2) lacks its file or its label; fill it in or remove it")
+                throw Failure("\(path): row \(row + 2) has no file or no label; complete or remove it")
             }
             paths.append(URL(fileURLWithPath: "\(file)", relativeTo: folder).path)
             labels.append("\(label)")
@@ -86,12 +86,12 @@ enum PoseData {
     /// Extracts the key points, and notes on standard error in which files nothing was found.
     ///
     /// - Parameters:
-    ///   - what: What is looked for: "hand" or "body".
+    ///   - subject: What is looked for: "hand" or "body".
     ///   - extract: Gives the key points and the files of a data source; `nil` for key points.
     /// - Returns: The key points, and what they were found in.
     /// - Throws: The errors of `extract`.
     static func extracted(
-        _ what: String,
+        _ subject: String,
         _ extract: () throws -> (keypoints: DataFrame, files: DataFrame?)
     ) throws -> Extracted {
         let (frame, files) = try extract()
@@ -105,7 +105,8 @@ enum PoseData {
         let missing = names.filter { !sessions.contains($0) }
         if !missing.isEmpty {
             let some = missing.prefix(5).joined(separator: ", ") + (missing.count > 5 ? ", …" : "")
-            let note = "no \(what) was found in \(missing.count) of \(names.count) files, which are left out: \(some)\n"
+            let note =
+                "no \(subject) was found in \(missing.count) of \(names.count) files, which are left out: \(some)\n"
             FileHandle.standardError.write(Data(note.utf8))
         }
         return Extracted(frame: frame, files: names.count, leftOut: missing.count)

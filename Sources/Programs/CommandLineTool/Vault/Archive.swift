@@ -75,7 +75,7 @@ struct ArchiveCreate: ParsableCommand {
             )
         }
         guard encrypt == nil || !noEncrypt else {
-            throw ValidationError("--encrypt and --no-encrypt contradict each other")
+            throw ValidationError("--encrypt and --no-encrypt exclude each other")
         }
     }
 

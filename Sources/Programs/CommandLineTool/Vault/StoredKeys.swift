@@ -32,7 +32,7 @@ struct KeyImport: ParsableCommand {
                 }
             }
             guard key.secret != nil else {
-                throw ModelError(.invalidInput, "This is the public half of a key, which is no secret.", at: self.key)
+                throw ModelError(.invalidInput, "This is the public half of a key, which is not secret.", at: self.key)
             }
             let strength = try KeyStore.user.store(key)
             print("key \(key.keyID) of \"\(key.team)\"\n  stored in \(KeyStore.user.folder) (\(strength.rawValue))")

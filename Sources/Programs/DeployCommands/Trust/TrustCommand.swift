@@ -51,7 +51,7 @@ struct TrustKey: ParsableCommand {
         let half = try TrustPublicKey(key.publicKey)
         try TrustKeyFile(key, passphrase: passphrase).write(to: path)
         try TrustKeyFile.write(try encoder.encode(half), to: name + ".pub", mode: 0o644)
-        print("\(path): the private key; keep it, and a copy, where nobody else is")
+        print("\(path): the private key; keep it and a copy in places that only you can access")
         print("\(name).pub: \(half.id)")
     }
 }

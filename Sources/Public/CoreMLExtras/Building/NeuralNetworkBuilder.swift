@@ -101,34 +101,34 @@ public struct NeuralNetworkBuilder: Sendable {
     }
 
     /// Returns the numbers as the model format has them; one below `least` is an error of the layer.
-    mutating func natural(_ name: String, _ what: String, _ values: [Int], atLeast least: Int = 0) -> [UInt64] {
-        for value in values where value < least { problem(name, "\(what) is \(value); it must be \(least) or more") }
+    mutating func natural(_ name: String, _ subject: String, _ values: [Int], atLeast least: Int = 0) -> [UInt64] {
+        for value in values where value < least { problem(name, "\(subject) is \(value); it must be \(least) or more") }
         return values.map { UInt64(clamping: $0) }
     }
 
-    mutating func natural(_ name: String, _ what: String, _ value: Int, atLeast least: Int = 0) -> UInt64 {
-        natural(name, what, [value], atLeast: least)[0]
+    mutating func natural(_ name: String, _ subject: String, _ value: Int, atLeast least: Int = 0) -> UInt64 {
+        natural(name, subject, [value], atLeast: least)[0]
     }
 
     /// The same as `natural`, for fields of 32 bits.
-    mutating func natural32(_ name: String, _ what: String, _ value: Int, atLeast least: Int = 0) -> Int32 {
-        Int32(clamping: natural(name, what, value, atLeast: least))
+    mutating func natural32(_ name: String, _ subject: String, _ value: Int, atLeast least: Int = 0) -> Int32 {
+        Int32(clamping: natural(name, subject, value, atLeast: least))
     }
 
     /// Returns the weights as the model format has them; `count`, when it is known, is their required number.
     mutating func weights(
         _ name: String,
-        _ what: String,
+        _ subject: String,
         _ weights: LayerWeights,
         count: Int? = nil,
         channels: Int? = nil
     ) -> SpecWeightParams {
         if let problem = weights.problem(channels: channels) {
-            self.problem(name, "\(what): \(problem)")
+            self.problem(name, "\(subject): \(problem)")
             return SpecWeightParams()
         }
         if let count, count != weights.count {
-            problem(name, "\(what): there are \(weights.count) values where \(count) are needed")
+            problem(name, "\(subject): there are \(weights.count) values where \(count) are needed")
         }
         return weights.specification
     }
@@ -136,7 +136,7 @@ public struct NeuralNetworkBuilder: Sendable {
     /// Returns weights of a shape, whose number must be the product of its extents.
     mutating func weights(
         _ name: String,
-        _ what: String,
+        _ subject: String,
         _ weights: LayerWeights,
         shape: [Int],
         channels: Int? = nil
@@ -146,6 +146,6 @@ public struct NeuralNetworkBuilder: Sendable {
             let (product, overflow) = count.multipliedReportingOverflow(by: max(extent, 0))
             count = overflow ? .max : product
         }
-        return self.weights(name, what, weights, count: count, channels: channels)
+        return self.weights(name, subject, weights, count: count, channels: channels)
     }
 }

@@ -174,8 +174,8 @@ struct SessionFolder: Sendable {
 
     private func readHeader(_ file: URL, _ task: String) throws -> (header: Header, bytes: [UInt8], start: Int) {
         let bytes = try Self.read(file, "the checkpoint \(file.path) is missing")
-        func damaged(_ what: String) -> MLCreateError {
-            .io(reason: "the checkpoint \(file.path) is damaged (\(what)); remove it to use the one before it")
+        func damaged(_ detail: String) -> MLCreateError {
+            .io(reason: "the checkpoint \(file.path) is damaged (\(detail)); remove it to use the one before it")
         }
         guard bytes.count >= 12, Array(bytes[..<8]) == Self.magic else { throw damaged("it does not begin as one") }
         let length = Int(bytes[8]) | Int(bytes[9]) << 8 | Int(bytes[10]) << 16 | Int(bytes[11]) << 24

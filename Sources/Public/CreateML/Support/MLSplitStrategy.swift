@@ -43,7 +43,7 @@ extension MLSplitStrategy {
         var wanted = Int((Double(count) * ratio).rounded())
         guard wanted < count || count == 0 else {
             throw MLCreateError.generic(
-                reason: "a split by \(ratio) leaves none of \(count) rows to train on; choose a smaller ratio"
+                reason: "a split by \(ratio) leaves no rows of \(count) for training; choose a smaller ratio"
             )
         }
         var generator = SplitMix64(seed: UInt64(bitPattern: Int64(seed)))

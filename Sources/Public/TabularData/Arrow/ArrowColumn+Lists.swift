@@ -95,7 +95,7 @@ extension ArrowColumn {
         try part.expect(buffers: 2, children: 1)
         let entries = field.children[0]
         guard case .structure = entries.type, entries.children.count == 2 else {
-            throw .column(field.name, "is a map whose entries are no pairs")
+            throw .column(field.name, "is a map whose entries are not pairs")
         }
         let offsets = try self.offsets(part, Int32.self)
         let pairs = try ArrowPart(

@@ -10,5 +10,5 @@ package struct ArrowError: Error, LocalizedError, CustomStringConvertible, Senda
     init(_ description: String) { self.description = description }
 
     /// An error in a column.
-    static func column(_ name: String, _ what: String) -> ArrowError { ArrowError("the column '\(name)' \(what)") }
+    static func column(_ name: String, _ detail: String) -> ArrowError { ArrowError("the column '\(name)' \(detail)") }
 }

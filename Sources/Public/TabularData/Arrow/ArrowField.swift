@@ -94,7 +94,7 @@ indirect enum ArrowType {
         case "+s": (self, expected) = (.structure, children)
         case _ where format.hasPrefix("+w:"):
             guard let count = Int(format.dropFirst(3)), count >= 0, count <= 1 << 31 else {
-                throw .column(name, "has lists of the fixed size '\(format.dropFirst(3))', which is no size")
+                throw .column(name, "has lists of the fixed size '\(format.dropFirst(3))', which is not a valid size")
             }
             (self, expected) = (.fixedList(count), 1)
         case _ where format.hasPrefix("ts"):

@@ -77,7 +77,7 @@ struct ArrowReader {
     init(_ schema: UnsafePointer<ArrowSchema>) throws(ArrowError) {
         guard schema.pointee.release != nil else { throw ArrowError("the schema was released already") }
         guard let format = schema.pointee.format, String(cString: format) == "+s" else {
-            throw ArrowError("the Arrow data are no table: their schema is not that of a structure of columns")
+            throw ArrowError("the Arrow data are not a table: their schema is not a structure of columns")
         }
         fields = try ArrowField(schema).children
         var names: Set<String> = []

@@ -25,7 +25,7 @@ struct SFrameBlock {
             return
         }
         guard types > 0 || rows == 0 else { throw .badEncoding("a block of \(rows) rows holds no values") }
-        guard types <= 2 else { throw .badEncoding("a block says that it holds \(types) types") }
+        guard types <= 2 else { throw .badEncoding("a block states that it contains \(types) types") }
         guard types > 0 else {
             kind = .undefined
             self.bytes = bytes

@@ -57,7 +57,7 @@ struct FlatBuffer {
     func tables(_ table: Table, _ field: Int, atMost limit: Int) throws(ModelError) -> [Table] {
         guard let range = try vector(table, field, width: 4) else { return [] }
         guard range.count / 4 <= limit else {
-            throw damaged("it lists \(range.count / 4) things; at most \(limit) are read")
+            throw damaged("it lists \(range.count / 4) entries; at most \(limit) are read")
         }
         var result: [Table] = []
         result.reserveCapacity(range.count / 4)

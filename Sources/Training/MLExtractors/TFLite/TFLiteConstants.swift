@@ -65,7 +65,7 @@ extension TFLiteFile {
     private func spread(_ stored: [Float], _ sparsity: Sparsity, _ tensor: Tensor) throws(ModelError) -> [Float] {
         let rank = tensor.shape.count
         let levels = rank + sparsity.blocks.count
-        func damaged() -> ModelError { buffer.damaged("the sparse tensor '\(tensor.name)' contradicts its shape") }
+        func damaged() -> ModelError { buffer.damaged("the sparse tensor '\(tensor.name)' does not match its shape") }
         guard sparsity.dimensions.count == levels, sparsity.order.sorted() == Array(0..<levels),
             sparsity.blocks.allSatisfy({ (0..<rank).contains($0) }), Set(sparsity.blocks).count == sparsity.blocks.count
         else { throw damaged() }

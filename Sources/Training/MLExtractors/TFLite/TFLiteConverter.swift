@@ -132,10 +132,10 @@ package struct TFLiteConverter {
 
     // MARK: What operators use
 
-    func unsupported(_ what: String) -> ModelError {
+    func unsupported(_ subject: String) -> ModelError {
         ModelError(
             .unsupported,
-            "the TensorFlow Lite network has \(what), which is not converted here",
+            "the TensorFlow Lite network has \(subject), which is not converted here",
             at: "operator \(place)"
         )
     }
@@ -143,7 +143,7 @@ package struct TFLiteConverter {
     /// The input `index` of an operator, which it must have.
     func input(_ operation: TFLiteFile.Operator, _ index: Int) throws(ModelError) -> Int {
         guard index < operation.inputs.count, operation.inputs[index] >= 0 else {
-            throw file.buffer.damaged("the operator \(place) lacks its input \(index)")
+            throw file.buffer.damaged("the operator \(place) has no input \(index)")
         }
         return operation.inputs[index]
     }

@@ -52,7 +52,7 @@ struct TFLiteFile {
 
     /// Tensors may have at most this many values, and a file this many tensors and operators.
     static let valueLimit = 1 << 26
-    static let thingLimit = 100_000
+    static let entryLimit = 100_000
 
     /// Reads a file.
     ///
@@ -65,14 +65,14 @@ struct TFLiteFile {
         let model = try buffer.root()
         let graphs = try buffer.tables(model, 2, atMost: 1000)
         guard let graph = graphs.first else { throw buffer.damaged("it holds no graph") }
-        let contents = try buffer.tables(model, 4, atMost: Self.thingLimit)
-        let codes = try buffer.tables(model, 1, atMost: Self.thingLimit)
+        let contents = try buffer.tables(model, 4, atMost: Self.entryLimit)
+        let codes = try buffer.tables(model, 1, atMost: Self.entryLimit)
         var tensors: [Tensor] = []
-        for table in try buffer.tables(graph, 0, atMost: Self.thingLimit) {
+        for table in try buffer.tables(graph, 0, atMost: Self.entryLimit) {
             tensors.append(try Self.tensor(buffer, table, contents))
         }
         var operators: [Operator] = []
-        for table in try buffer.tables(graph, 3, atMost: Self.thingLimit) {
+        for table in try buffer.tables(graph, 3, atMost: Self.entryLimit) {
             operators.append(try Self.operation(buffer, table, codes, tensors.count))
         }
         self.tensors = tensors
@@ -144,7 +144,7 @@ struct TFLiteFile {
     ) throws(ModelError) -> [Int] {
         let type: UInt8 = try buffer.number(table, field, default: 0)
         guard let vector = try buffer.table(table, field + 1) else {
-            throw buffer.damaged("the sparse tensor '\(name)' lacks indices")
+            throw buffer.damaged("the sparse tensor '\(name)' has no indices")
         }
         switch type {
         case 1: return try buffer.numbers(vector, 0, of: Int32.self) ?? []

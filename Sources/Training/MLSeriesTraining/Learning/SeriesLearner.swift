@@ -231,7 +231,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
         case (.dense(let network, nil), .features):
             return network.specification(parameters: parameters, input: "features", labels: labels, names: names)
         default:
-            throw ModelError(.invalidModel, "the learner was made of another kind of problem")
+            throw ModelError(.invalidModel, "the learner was made for another kind of problem")
         }
     }
 }

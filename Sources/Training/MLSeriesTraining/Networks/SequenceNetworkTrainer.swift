@@ -299,7 +299,7 @@ extension SequenceNetworkTrainer: IterativeTraining {
         let bestStatistics = RunningStatistics(state: take(own))
         let parameters = take(trainer.parameters.count)
         guard !loss.isNaN, found >= 0, found <= Double(iteration) else {
-            throw ModelError(.malformed, "the checkpoint contradicts itself; start the training again")
+            throw ModelError(.malformed, "the checkpoint is inconsistent; start the training again")
         }
         trainer = restored
         statistics = current

@@ -85,8 +85,8 @@ extension NetworkTrainer {
         ModelError(.invalidModel, "the default \(value) of '\(name)' is not allowed; allowed: \(allowed)")
     }
 
-    private static func missing(_ what: String, _ field: String) -> ModelError {
-        ModelError(.invalidModel, "the update parameters do not state \(what); set '\(field)' in the model file")
+    private static func missing(_ subject: String, _ field: String) -> ModelError {
+        ModelError(.invalidModel, "the update parameters do not state \(subject); set '\(field)' in the model file")
     }
 }
 

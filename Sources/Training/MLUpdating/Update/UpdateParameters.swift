@@ -80,7 +80,7 @@ package struct UpdateParameters: Sendable {
         guard isThere else {
             throw ModelError(
                 .invalidModel,
-                "the updatable network lacks the parameter '\(parameter.rawValue)'; state it with a default"
+                "the updatable network has no parameter '\(parameter.rawValue)'; state it with a default"
             )
         }
     }

@@ -90,7 +90,7 @@ func message(of body: () throws -> Void) -> String {
         expect("conv", "36 are needed") {
             $0.convolution("conv", "x", outputChannels: 2, kernelChannels: 2, kernel: (3, 3), weights: weights(35))
         }
-        expect("late", "given by no earlier layer") { $0.activation("late", .relu, "nothing") }
+        expect("late", "no earlier layer gives") { $0.activation("late", .relu, "nothing") }
         expect("pool", "it must be 1 or more") { $0.pooling("pool", .max, "x", kernel: (0, 2)) }
         expect("fc", "needs 3") {
             $0.innerProduct("fc", "x", outputChannels: 2, inputChannels: 3, weights: weights(6))

@@ -73,7 +73,7 @@ import Testing
         #expect(message("/nowhere.mp4", program: nil).contains("no such video"))
         #expect(message("/dev/null", program: "/nowhere/ffmpeg").contains("this is none: /nowhere/ffmpeg"))
         for rate in [0, -1, .infinity, .nan] {
-            #expect(message("/dev/null", rate: rate, program: nil).contains("pictures a second"))
+            #expect(message("/dev/null", rate: rate, program: nil).contains("pictures per second"))
         }
     }
 }

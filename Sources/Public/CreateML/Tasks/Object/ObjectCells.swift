@@ -81,7 +81,7 @@ enum ObjectCells {
         }
         let value = plain(value)
         guard let list = value as? [Any] ?? (value is [String: Any] ? [value] : nil) else {
-            picture.notes.append("its annotations are no list of objects")
+            picture.notes.append("its annotations are not a list of objects")
             return
         }
         for (index, element) in list.enumerated() {

@@ -47,8 +47,8 @@ package struct ObjectDetection: Sendable {
         else {
             throw MLCreateError.generic(
                 reason:
-                    "the model is no detector: it does not take one picture, or does not end in non-maximum suppression "
-                    + "with labels"
+                    "the model is not an object detector: it does not take one picture, or does not end in non-maximum "
+                    + "suppression with labels"
             )
         }
         self.model = model
@@ -172,7 +172,8 @@ package struct ObjectEvaluation: Sendable {
         for file in files {
             for object in file.objects where indices[object.label] == nil {
                 throw MLCreateError.generic(
-                    reason: "\(file.path) has the label '\(object.label)', which the model does not know; it knows "
+                    reason:
+                        "\(file.path) has the label '\(object.label)', which the model does not have; its labels are "
                         + labels.joined(separator: ", ")
                 )
             }

@@ -18,7 +18,7 @@ struct RecommendingModel {
     }
 
     private static func isOther(_ reason: String) -> MLCreateError {
-        .type(reason: "the model that was set is no recommender of these items: \(reason); set one of MLRecommender")
+        .type(reason: "the model that was set does not recommend these items: \(reason); set one of MLRecommender")
     }
 
     /// Asks the model for the best items.

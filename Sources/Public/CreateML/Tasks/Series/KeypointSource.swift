@@ -165,7 +165,7 @@ extension KeypointDataSource {
         if let frameRate {
             guard frameRate > 0, frameRate <= 1000 else {
                 throw MLCreateError.generic(
-                    reason: "the frame rate is \(frameRate); videos are sampled up to 1000 times a second"
+                    reason: "the frame rate is \(frameRate); videos are sampled at most 1000 times per second"
                 )
             }
             reader.frameRate = frameRate

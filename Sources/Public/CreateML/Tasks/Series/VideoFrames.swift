@@ -34,7 +34,7 @@ package final class VideoFrames {
         guard frameRate > 0, frameRate <= 1000 else {
             throw ModelError(
                 .invalidInput,
-                "videos are sampled at up to 1000 pictures a second, not \(frameRate)",
+                "videos are sampled at up to 1000 pictures per second, not \(frameRate)",
                 at: path
             )
         }

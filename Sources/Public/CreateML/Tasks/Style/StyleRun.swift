@@ -31,7 +31,7 @@ struct StyleRun: TrainingRun {
     private var trainer: StyleTrainer
 
     /// The largest side of the picture that shows the progress.
-    private static let shownSide = 512
+    private static let pictureSide = 512
 
     /// - Throws: `MLCreateError` for settings out of range, and when the network that measures style cannot be used.
     init(_ pictures: StylePictures, shown: StylePicture?, options: StyleOptions) throws {
@@ -176,7 +176,7 @@ struct StyleRun: TrainingRun {
     /// The picture that shows the progress: in its proportions, at most 512 pixels a side.
     static func shownPicture(_ file: URL) throws -> StylePicture {
         let bitmap = try StylePictures.bitmap(file)
-        let factor = min(1, Double(shownSide) / Double(max(bitmap.width, bitmap.height)))
+        let factor = min(1, Double(pictureSide) / Double(max(bitmap.width, bitmap.height)))
         return StylePicture(
             bitmap.resampled(
                 width: max(16, Int((Double(bitmap.width) * factor).rounded())),

@@ -11,20 +11,20 @@ struct LoadedPipeline {
     /// Reads the parts of a model of `TabularPipeline`.
     /// - Throws: `MLCreateError.type` for other models, naming what is missing.
     init(_ model: SpecModel) throws {
-        func other(_ what: String) -> MLCreateError {
-            .type(reason: "the model was not written by a task on tables: \(what)")
+        func other(_ detail: String) -> MLCreateError {
+            .type(reason: "the model was not written by a task on tables: \(detail)")
         }
         let stages: [SpecModel]
         switch model.type {
         case .pipelineRegressor(let whole)?: stages = whole.pipeline.models
         case .pipelineClassifier(let whole)?: stages = whole.pipeline.models
-        default: throw other("it is no pipeline")
+        default: throw other("it is not a pipeline")
         }
         guard let last = stages.last, stages.contains(where: { $0.featureVectorizer.inputList.count > 0 }) else {
             throw other("no stage makes one vector of its features")
         }
         target = model.description_p.predictedFeatureName
-        guard !target.isEmpty else { throw other("it does not say what it predicts") }
+        guard !target.isEmpty else { throw other("it does not state its prediction") }
         labels = Self.labels(last)
         var isClassifier = false
         if case .pipelineClassifier? = model.type { isClassifier = true }

@@ -1,7 +1,7 @@
 // Written by Oracles/questions/tables from Hugging Face's tokenizers 0.15.2.
 
 /// The treatment of scalars by BERT's tokenizer in Hugging Face's implementation.
-enum TextTables {
+enum BERTScalars {
     /// Ranges of control characters that are removed: first and last scalar.
     static let removed: [UInt32] = [
         0x0, 0x8, 0xB, 0xC, 0xE, 0x1F, 0x7F, 0x9F, 0xAD, 0xAD, 0x600, 0x605, 0x61C, 0x61C, 0x6DD, 0x6DD, 0x70F, 0x70F,

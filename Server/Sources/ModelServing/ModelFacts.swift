@@ -1,0 +1,78 @@
+import Synchronization
+
+/// The facts that clients can ask about a model: its metadata, configuration and statistics.
+///
+/// JSON and gRPC encode these values (`ServingDescriptions`, `InferenceService`); each fact is determined here alone.
+struct ModelFacts: Sendable {
+    /// The platform and the backend of every model, in Triton's terms.
+    static let platform = "coreml"
+
+    /// How requests are gathered into batches.
+    struct Batching: Sendable {
+        /// The largest number of examples that are predicted together.
+        let preferredSize: Int
+        /// The longest time in microseconds that a request waits for others.
+        let delay: Int
+    }
+
+    /// How often something happened, and for how long altogether.
+    struct Spent: Sendable {
+        let count: Int
+        let nanoseconds: Int
+
+        init(_ count: Int, _ time: Duration) {
+            self.count = count
+            nanoseconds = Int(time / .nanoseconds(1))
+        }
+    }
+
+    /// The counts and times of a model's requests.
+    struct Statistics: Sendable {
+        /// The time of the last request in milliseconds since 1970.
+        let last: Int64
+        /// The number of requests that were answered.
+        let inferences: Int
+        /// The number of predictions, in which a batch counts once.
+        let executions: Int
+        let success: Spent
+        let failure: Spent
+        let queue: Spent
+        let compute: Spent
+    }
+
+    let name: String
+    let version: String
+    let inputs: [TensorDescription]
+    let outputs: [TensorDescription]
+    /// `nil` when examples are predicted one by one.
+    let batching: Batching?
+
+    init(_ model: LoadedModel) {
+        name = model.name
+        version = model.version
+        inputs = model.interface.inputs
+        outputs = model.interface.outputs
+        batching =
+            model.mostTogether > 0
+            ? Batching(
+                preferredSize: model.mostTogether,
+                delay: Int(model.queue.options.delay / .microseconds(1))
+            ) : nil
+    }
+}
+
+extension ModelCounts {
+    /// The statistics up to now.
+    var statistics: ModelFacts.Statistics {
+        let totals = totals.withLock { $0 }
+        return ModelFacts.Statistics(
+            last: totals.last,
+            inferences: totals.success.count,
+            executions: Int(totals.executions.rounded()),
+            success: .init(totals.success.count, totals.success.time),
+            failure: .init(totals.failure.count, totals.failure.time),
+            queue: .init(totals.success.count, totals.queue),
+            compute: .init(totals.success.count, totals.compute)
+        )
+    }
+}
