@@ -9,7 +9,6 @@ package enum PassPipeline {
         RemoveIdentities(),
         UseWideIndices(),
         UpdateHalfInPlace(),
-        ReadHalfParts(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),
