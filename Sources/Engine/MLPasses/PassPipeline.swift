@@ -9,6 +9,7 @@ package enum PassPipeline {
         RemoveIdentities(),
         UseWideIndices(),
         UpdateHalfInPlace(),
+        ReadHalfParts(),
         NormalizeReshapes(),
         ComposeTransposes(),
         NormalizeTransposes(),

@@ -138,52 +138,6 @@ extension PassText {
         },
 
         .of(
-            UpdateHalfInPlace(),
-            "a state of float16",
-            from: """
-                func main(tensor<fp16, [3, 2]> state, tensor<fp32, [1, 2]> new) {
-                    tensor<fp32, [3, 2]> wide = cast(state, scalarType = float32)
-                    tensor<fp32, [3, 2]> updated = slice_update(wide, new, [1, 0], [2, 2], rule = SliceRule(steps: [], \
-                beginMask: [], endMask: [], squeezeMask: []))
-                    tensor<fp16, [3, 2]> y = cast(updated, scalarType = float16)
-                } -> (y: y)
-                """,
-            to: """
-                func main(tensor<fp16, [3, 2]> state, tensor<fp32, [1, 2]> new) {
-                    tensor<fp16, [1, 2]> %7 = cast(new, scalarType = float16)
-                    tensor<fp16, [3, 2]> %8 = slice_update(state, %7, [1, 0], [2, 2], rule = SliceRule(steps: [], \
-                beginMask: [], endMask: [], squeezeMask: []))
-                    tensor<fp32, [3, 2]> updated = cast(%8, scalarType = float32)
-                    tensor<fp16, [3, 2]> y = cast(updated, scalarType = float16)
-                } -> (y: y)
-                """
-        ) { builder in
-            let state = builder.halves("state", [3, 2])
-            let new = builder.floats("new", [1, 2])
-            let wide = try builder.add(Cast(to: .float32), state, name: "wide")
-            let operands = [wide, new, builder.counts(1, 0), builder.counts(2, 2)]
-            let updated = try builder.append(SliceUpdate(), operands, names: ["updated"])[0]
-            return [try builder.add(Cast(to: .float16), updated, name: "y")]
-        },
-        .of(
-            UpdateHalfInPlace(),
-            leaves: "what is no input",
-            """
-            func main(tensor<fp16, [3, 2]> x, tensor<fp32, [1, 2]> new) {
-                tensor<fp16, [3, 2]> computed = relu(x, function = Relu())
-                tensor<fp32, [3, 2]> wide = cast(computed, scalarType = float32)
-                tensor<fp32, [3, 2]> y = slice_update(wide, new, [1, 0], [2, 2], rule = SliceRule(steps: [], \
-            beginMask: [], endMask: [], squeezeMask: []))
-            } -> (y: y)
-            """
-        ) { builder in
-            let computed = try builder.add(Unary(Relu()), builder.halves("x", [3, 2]), name: "computed")
-            let wide = try builder.add(Cast(to: .float32), computed, name: "wide")
-            let operands = [wide, builder.floats("new", [1, 2]), builder.counts(1, 0), builder.counts(2, 2)]
-            return try builder.append(SliceUpdate(), operands, names: ["y"])
-        },
-
-        .of(
             NormalizeReshapes(),
             "what only regroups elements",
             from: """

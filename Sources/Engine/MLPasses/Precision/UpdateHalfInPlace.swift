@@ -3,7 +3,8 @@ package import MLNumerics
 import MLOperators
 
 /// slice_update(cast(x16), u) → cast(slice_update(x16, cast(u))) where x16 is an input of float16 or such an update of
-/// one: a float16 state is then updated in place, and only the new part is converted.
+/// one: a float16 state is then updated in place, and only the new part is converted.  The same for scatter_nd(cast(x16),
+/// i, u) that replaces elements and whose result is cast to float16 again.
 ///
 /// The values are those that the state would have after the run.
 package struct UpdateHalfInPlace: Pass {
@@ -13,21 +14,33 @@ package struct UpdateHalfInPlace: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let update = operation.op as? SliceUpdate,
+            guard let place = updatePlace(operation, block),
                 let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
                 cast.scalarType == .float32, let source = producer.operands[0],
                 block.type(of: source).scalarType == .float16,
-                block.block.inputs.contains(source) || block.producer(of: source, as: SliceUpdate.self) != nil
+                operation.op is ScatterND || block.block.inputs.contains(source)
+                    || block.producer(of: source, as: SliceUpdate.self) != nil
             else { continue }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
-                    let narrow = try builder.append(Cast(to: .float16), [operation.operands[1]])[0]
-                    let operands = [source, narrow] + operation.operands[2...]
-                    let result = try builder.append(update, operands)[0]
+                    var operands = operation.operands
+                    operands[0] = source
+                    operands[place] = try builder.append(Cast(to: .float16), [operation.operands[place]])[0]
+                    let result = try builder.append(operation.op, operands)[0]
                     return [(operation.results[0], try builder.add(Cast(to: .float32), result))]
                 }
             )
         }
         return patches
+    }
+
+    /// The operand with the new elements, if `operation` replaces elements of its first one in float16 before long.
+    private func updatePlace(_ operation: Operation, _ block: BlockView) -> Int? {
+        if operation.op is SliceUpdate { return 1 }
+        guard (operation.op as? ScatterND)?.mode == .update else { return nil }
+        let isNarrowed = block.users(of: operation.results[0]).contains {
+            (block.operations[$0].op as? Cast)?.scalarType == .float16
+        }
+        return isNarrowed ? 2 : nil
     }
 }

@@ -1,0 +1,31 @@
+package import MLGraph
+package import MLNumerics
+import MLOperators
+
+/// slice(cast(x16)) → cast(slice(x16)) where the slice is smaller than x16: of a float16 state, only what is read is
+/// converted.
+package struct ReadHalfParts: Pass {
+    package let name = "read parts of halves"
+    package init() {}
+
+    package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
+        var patches: [GraphPatch] = []
+        for (index, operation) in block.operations.enumerated() {
+            guard operation.op is SliceByIndex || operation.op is SliceBySize,
+                let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
+                cast.scalarType == .float32, let source = producer.operands[0],
+                block.type(of: source).scalarType == .float16,
+                let whole = block.type(of: source).shape.counts?.elementCount,
+                let part = block.type(of: operation.results[0]).shape.counts?.elementCount, part < whole
+            else { continue }
+            patches.append(
+                try block.patch(before: index) { (builder) throws(ModelError) in
+                    let operands = [source] + operation.operands[1...]
+                    let narrow = try builder.append(operation.op, operands)[0]
+                    return [(operation.results[0], try builder.add(Cast(to: .float32), narrow))]
+                }
+            )
+        }
+        return patches
+    }
+}
