@@ -103,7 +103,7 @@ func loopsCarryBlobs(_ limit: UInt64, _ breaks: Bool, _ expected: Double) throws
     custom.className = "Swirl"
     let cases: [(SpecNeuralNetworkLayer, String)] = [
         (layer("odd", ["x"], ["y"], .custom(custom)), "layer 'odd': custom layers of class 'Swirl'"),
-        (add("late", "nowhere", "y", 1), "layer 'late': the input blob 'nowhere'"),
+        (add("late", "nowhere", "y", 1), "layer 'late': no earlier layer gives the input blob 'nowhere'"),
     ]
     for (layer, message) in cases {
         let error = #expect(throws: ModelError.self) { try NeuralNetworkReader.read(model([layer])) }

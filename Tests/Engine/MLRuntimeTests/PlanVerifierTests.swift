@@ -37,12 +37,14 @@ struct PlanVerifierTests {
 
         func verify(_ changes: [ValueID: Place] = [:], overwrittenInputs: Set<Int> = []) throws(ModelError) {
             let places = places.merging(changes) { _, new in new }
-            try PlanVerifier(graph: graph, places: places, steps: [0, 1, 2], overwrittenInputs: overwrittenInputs).verify()
+            try PlanVerifier(graph: graph, places: places, steps: [0, 1, 2], overwrittenInputs: overwrittenInputs)
+                .verify()
         }
     }
 
     private func fault(_ changes: [ValueID: Place], of chain: Chain, overwrittenInputs: Set<Int> = []) -> String? {
-        #expect(throws: ModelError.self) { try chain.verify(changes, overwrittenInputs: overwrittenInputs) }?.description
+        #expect(throws: ModelError.self) { try chain.verify(changes, overwrittenInputs: overwrittenInputs) }?
+            .description
     }
 
     @Test func aPlanWithoutFaultPasses() throws {

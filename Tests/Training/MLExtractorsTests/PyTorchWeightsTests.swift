@@ -60,7 +60,7 @@ import MLExtractors
             PyTorchFiles.name("os", "system") + PyTorchFiles.tuple([PyTorchFiles.text("touch owned")]) + [0x52, 0x2E]
         #expect(message(PyTorchFiles.start + [0x80, 2] + call).contains("it names 'os.system'"))
         let archive = PyTorchFiles.zip([("a/data.pkl", [0x80, 2] + call)])
-        #expect(message(archive).contains("it names 'os.system', which is no part of tensors"))
+        #expect(message(archive).contains("it names 'os.system', which does not belong to tensors"))
         // Known names cannot be called as they are not meant to be either.
         let storage = PyTorchFiles.name("torch", "FloatStorage") + [0x29, 0x52, 0x2E]
         #expect(message(PyTorchFiles.start + [0x80, 2] + storage).contains("it calls the class of a storage"))

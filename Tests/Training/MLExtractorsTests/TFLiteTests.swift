@@ -194,7 +194,7 @@ import MLExtractors
         #expect(after(25).contains("the operator 25"))
         #expect(after(32).contains("of the app's own"))
         #expect(after(3).contains("options"))
-        #expect(after(0).contains("lacks its input 1"))
+        #expect(after(0).contains("has no input 1"))
         #expect(message(red { $0.outputs = [$1] }.bytes).contains("it has no output 'out'; it has red"))
         let fused = red { network, red in
             let options: [Int: Flat] = [0: .int8(4)]

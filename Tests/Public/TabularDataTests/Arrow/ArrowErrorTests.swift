@@ -118,7 +118,7 @@ import Testing
                 return "no error"
             } catch { return "\(error)" }
         }
-        #expect(message { try Fixture.doubles("x", [1]).copied() }.contains("no table"))
+        #expect(message { try Fixture.doubles("x", [1]).copied() }.contains("not a table"))
         let twice = Fixture.table([.doubles("x", [1]), .doubles("x", [2])])
         #expect(message { try twice.copied() }.contains("two columns 'x'"))
         let absent = Fixture.table([.doubles("x", [1, 2])])
