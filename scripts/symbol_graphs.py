@@ -10,6 +10,8 @@ def extract(module, folder, build=BUILD, modules=None):
     """Writes the graphs of a module's public declarations into a folder: MODULE.symbols.json and MODULE@OTHER.symbols.json,
     the latter for its extensions of OTHER.  `modules` is the folder of the built modules, else that of the build."""
     maps = [*(ROOT / "Sources").rglob("include/module.modulemap"), *build.glob("*.build/module.modulemap")]
+    # Modules that are built a second time, for plugins.
+    maps = [path for path in maps if not path.parent.name.endswith("-tool.build")]
     target = subprocess.run(["uname", "-m"], capture_output=True, text=True, check=True).stdout.strip()
     subprocess.run(
         ["swift", "symbolgraph-extract", "-module-name", module, "-target", f"{target}-unknown-linux-gnu",

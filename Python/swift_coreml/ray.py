@@ -1,7 +1,7 @@
-"""Predictions and training on Ray Data: in lasting workers, or a pool of actors, that map one copy of the weights on a host.
+"""Predictions and training on Ray Data: a pool of actors, each with the model loaded, that map one copy of its weights on a host.
 
 >>> import swift_coreml.ray                                         # doctest: +SKIP
->>> answers = swift_coreml.ray.predict(dataset, "Flowers.mlpackage")  # doctest: +SKIP
+>>> answers = swift_coreml.ray.predict(dataset, "Flowers.mlpackage", concurrency=4)  # doctest: +SKIP
 """
 from __future__ import annotations
 
@@ -37,38 +37,30 @@ class Predictor:
         return table
 
 
-def _answered(table: Any, **settings: Any) -> Any:
-    """What a task does with its block; the process keeps the model for the next task."""
-    return Predictor(**settings)(table)
-
-
 def predict(
     dataset: "ray.data.Dataset", model: Union[str, "os.PathLike[str]", Model], *, inputs: Inputs = None, prefix: str = "",
-    error: str = "error", concurrency: Optional[int] = None, threads: int = 1, batch_size: Optional[int] = None,
-    **options: Any,
+    error: str = "error", concurrency: Optional[int] = None, threads: int = 1, batch_size: int = 4096, **options: Any,
 ) -> "ray.data.Dataset":
     """The dataset with a column for each output of the model, and one that says what is wrong with a row.
 
-    The arguments are those of `swift_coreml.spark.predict`.  Without `concurrency` the predictions are tasks: Ray joins them
-    with reading before and writing after, so that blocks do not leave the process, and the cluster's workers, which outlive
-    a dataset, keep the model.  With it there is a pool of so many actors for this dataset alone.  `batch_size` is the
-    number of rows of a batch, by default whatever a block has, without which reading is not joined; `options` go to
-    `map_batches`.  A worker that dies is replaced, and its block is predicted again.
+    The arguments are those of `swift_coreml.spark.predict`; `concurrency` is the number of actors (by default one for
+    each `threads` processors of the cluster), `batch_size` the number of rows of a batch, and `options` go to
+    `map_batches`.  An actor that dies is replaced, and its batch is predicted again.
     """
     package = Package.of(model)
     predictor = TablePredictor(package.model(), inputs, prefix, error)
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None:
         predictor.check(schema.names)
-    settings = {
-        "files": ray.put(package.data), "digest": package.digest, "name": package.name, "function": package.function,
-        "inputs": inputs, "prefix": prefix, "error": error, "threads": threads}
     if concurrency is None:
-        return dataset.map_batches(
-            _answered, batch_format="pyarrow", batch_size=batch_size, num_cpus=threads, fn_kwargs=settings, **options)
+        concurrency = max(int(ray.cluster_resources().get("CPU", 1)) // max(threads, 1), 1)
     return dataset.map_batches(
         Predictor, batch_format="pyarrow", batch_size=batch_size, num_cpus=threads,
-        compute=ray.data.ActorPoolStrategy(size=concurrency), fn_constructor_kwargs=settings, **options)
+        compute=ray.data.ActorPoolStrategy(size=concurrency),
+        fn_constructor_kwargs={
+            "files": ray.put(package.data), "digest": package.digest, "name": package.name, "function": package.function,
+            "inputs": inputs, "prefix": prefix, "error": error, "threads": threads},
+        **options)
 
 
 def train(

@@ -114,7 +114,7 @@ private final class Obstacle: Sendable {
         #expect(after.next == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func theNextCheckCanBeSeen() async throws {
+    @Test(.timeLimit(.minutes(5))) func theNextCheckCanBeSeen() async throws {
         let device = try Device(try sample())
         let client = try device.launch()
         _ = try await client.open(flowers)

@@ -154,7 +154,7 @@ import Testing
         ("WordTagger", "{}", "'tokens'"),
         ("Recommender", #"{"parameters": {"similarity": "x"}}"#, "jaccard, cosine, pearson"),
         ("ActivityClassifier", "{}", "pass features"), ("SoundClassifier", "{}", "'file'"),
-        ("HandPoseClassifier", #"{"parameters": {"augmentations": ["x"]}}"#, "'x' is no augmentation"),
+        ("HandPoseClassifier", #"{"parameters": {"augmentations": ["x"]}}"#, "'x' is not an augmentation"),
     ])
     func wrongRequestsAreNamed(task: String, options: String, words: String) async throws {
         let data = try flowers()

@@ -140,7 +140,7 @@ private final class TemporaryFile {
         let nothing = TemporaryFile([], "nothing.wav")
         #expect(message(nothing.path).contains("cannot be read"))
         let slow = TemporaryFile(wav([1, 2, 3], rate: 10, channels: 1), "slow.wav")
-        #expect(message(slow.path).contains("10 samples a second"))
+        #expect(message(slow.path).contains("10 samples per second"))
         let long = TemporaryFile(wav([Int16](repeating: 1, count: 4000), rate: 2000, channels: 1), "long.wav")
         #expect(message(long.path, limit: 1).contains("longer than 1 seconds"))
         #expect(message(long.path, limit: 2.5).isEmpty)
