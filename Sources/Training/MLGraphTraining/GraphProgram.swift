@@ -10,9 +10,7 @@ package import MLRuntime
 package final class GraphProgram: Sendable {
     private let executable: GraphExecutable
 
-    /// Binds and plans `graph`.
-    ///
-    /// - Parameter kernels: The kernels of one instruction set, which the plan uses.
+    /// Binds and plans `graph` for the kernels of one instruction set.
     package init(_ graph: Graph, kernels: KernelTable = .current) throws(ModelError) {
         executable = try GraphExecutable(
             PassPipeline.prepare(graph),

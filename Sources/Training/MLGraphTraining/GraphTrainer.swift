@@ -94,9 +94,7 @@ package final class GradientProgram: Sendable {
     private let program: GraphProgram
     private let outputCount: Int
 
-    /// Differentiates, binds and plans `objective`.
-    ///
-    /// - Parameter kernels: The kernels of one instruction set, which the plan uses.
+    /// Differentiates, binds and plans `objective` for the kernels of one instruction set.
     package init(_ objective: Objective, kernels: KernelTable = .current) throws(ModelError) {
         outputCount = objective.graph.body.outputs.count
         program = try GraphProgram(objective.differentiated(), kernels: kernels)
