@@ -10,6 +10,7 @@ extension ZipArchive {
     /// Dates are 1 January 1980, so that equal files make equal archives.
     ///
     /// - Parameter files: The files; their names in UTF-8 take at most 65,535 bytes.
+    /// - Returns: The archive's bytes.
     /// - Throws: `.unsupported` for files beyond 4 GB or 65,534 files, which need ZIP64.
     package static func stored(_ files: [(name: String, content: [UInt8])]) throws(ModelError) -> [UInt8] {
         func little(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }

@@ -3,10 +3,9 @@ package import MLNumerics
 import MLOperators
 
 /// slice_update(cast(x16), u) → cast(slice_update(x16, cast(u))) where x16 is an input of float16 or such an update of
-/// one: a float16 state is then updated in place, and only the new part is converted.  The same for scatter_nd(cast(x16),
-/// i, u) that replaces elements and whose result is cast to float16 again.
+/// one: a float16 state is then updated in place, and only the new part is converted.
 ///
-/// The values are those that the state would have after the run.
+/// The same for scatter_nd(cast(x16), i, u) that replaces elements and whose result is cast to float16 again. The values are those that the state would have after the run.
 package struct UpdateHalfInPlace: Pass {
     package let name = "update half in place"
     package init() {}
