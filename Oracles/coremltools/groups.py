@@ -47,7 +47,7 @@ GROUPS = {group.name: group for group in (
     Group("coreml_opt", ("test/optimize/coreml",), environment="extended", meaning="compressed models"),
     Group(
         "passes", ("converters/mil/mil/passes", "converters/mil/experimental"), environment="extended",
-        meaning="programs that coremltools' rewrites make"),
+        meaning="programs rewritten by coremltools' passes"),
     Group("torch", ("converters/mil/frontend/torch/test",), environment="extended", meaning="PyTorch's operators"),
     Group("tf", (
         "converters/mil/frontend/tensorflow/test", "converters/mil/frontend/tensorflow2/test",

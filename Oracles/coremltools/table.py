@@ -5,18 +5,20 @@ import datetime
 import judge
 
 HEAD = """\
-# coremltools' own tests over this runtime
+# coremltools' tests with this runtime
 
 `Oracles/coremltools/check` runs the tests that coremltools 9.0 ships in its wheel; each builds a model, predicts, and compares
-with PyTorch, NumPy, scikit-learn, XGBoost or TensorFlow. *Sample* is one case of each test function and backend, *all*
-every case; a fraction is chosen by hash. Tests that do not reach a prediction check the conversion alone, or are
-skipped by the suite. Results of float16 are held to one unit in the last place where the suite asks for 1e-5 (four
-where a recurrence without gates carries what rounded inputs cost). Whatever fails is named in
-[Oracles/coremltools/expected-failures](../Oracles/coremltools/expected-failures) with the reason; a new failure and a line
-that healed are both errors.
+with PyTorch, NumPy, scikit-learn, XGBoost or TensorFlow.
+
+- *Sample* is one case of each test function and backend, *all* every case; a fraction is chosen by hash.
+- Tests that do not reach a prediction check only the conversion, or are skipped by the suite.
+- Where the suite requires 1e-5 of float16 results, the tolerance is one unit in the last place (four where a recurrence without gates
+  propagates the rounding of inputs).
+- [Oracles/coremltools/expected-failures](../Oracles/coremltools/expected-failures) lists every failure with its reason; a new failure, and
+  a listed test that passes, are errors.
 
 """
-COLUMNS = "| group | what | cases | collected | run | reach a prediction | passed | skipped | failed, all expected | run on |"
+COLUMNS = "| group | tests of | cases | collected | run | reach a prediction | passed | skipped | failed, all expected | run on |"
 RULE = "|---|---|---|---:|---:|---:|---:|---:|---:|---|"
 REASONS = "\n## Expected failures\n\n| group | lines | reason |\n|---|---:|---|\n"
 

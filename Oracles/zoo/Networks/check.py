@@ -32,16 +32,18 @@ HEADING = """\
 |---|---|---:|---:|---:|---|---:|
 """
 INTRODUCTION = """\
-# The zoo
+# Model zoo
 
-Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with PyTorch and coremltools 9.0, run through
-`coreml predict` and compared with PyTorch's answers. `Oracles/zoo/check` made this table.
+Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with PyTorch and coremltools 9.0, run with
+`coreml predict` and compared with PyTorch's outputs. `Oracles/zoo/check` writes this table.
 
-Errors are relative to the range of the output. Bounds: for float32 1e-4 for the worst element and 1e-5 for the median
-one; for float16 three times the move that rounding only the weights makes in PyTorch, plus 2⁻¹⁰ for the rest. The
-detections of `detector`, `ssd`, `ssd_lite` and `mask_rcnn` are matched by their boxes, since their order hangs on close
-scores; in float16 the worst 5 % of their values do not count, the bound is at least 0.02, and one detection (or 2 %) may
-be more or fewer. Seconds are those of the whole process: loading, planning, one prediction, writing the answer.
+- Errors are relative to the range of the output.
+- The bounds for float32 are 1e-4 for the largest and 1e-5 for the median error; for float16 they are three times the change that
+  rounding only the weights causes in PyTorch, plus 2⁻¹⁰ for the other roundings.
+- The detections of `detector`, `ssd`, `ssd_lite` and `mask_rcnn` are matched by their boxes, because their order depends on close
+  scores; in float16 the worst 5 % of their values are ignored, the bound is at least 0.02, and one detection (or 2 %) may
+  be added or missing.
+- Seconds are those of the whole process: loading, planning, one prediction, writing the output.
 
 `Oracles/zoo/decoder` compares a decoder of 0.55 billion parameters, with states and four-bit weights, in the same way.
 
