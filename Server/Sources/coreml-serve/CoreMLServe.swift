@@ -13,7 +13,7 @@ struct CoreMLServe: AsyncParsableCommand {
         commandName: "coreml-serve",
         abstract: "Serves Core ML models by the Open Inference Protocol (KServe v2) over HTTP and gRPC.",
         discussion: """
-            Clients are tritonclient, KServe's SDK, curl and whatever else speaks the protocol.
+            Clients are tritonclient, KServe's SDK, curl and any other client of the protocol.
 
             EXAMPLES
               coreml serve MobileNet.mlpackage
@@ -29,7 +29,7 @@ struct CoreMLServe: AsyncParsableCommand {
               curl localhost:8000/v2/models/MobileNet/infer -H 'Inference-Header-Content-Length: 0' \\
                   --data-binary @cat.jpg
 
-            Exit status: 0 after SIGTERM or SIGINT, when the requests in hand are answered; 1 failure, 64 wrong usage.
+            Exit status: 0 after SIGTERM or SIGINT, when the running requests have ended; 1 failure, 64 wrong usage.
             Documentation/Serving.md describes types, batches and metrics.
             """,
         version: "coreml-serve \(ServingRoutes.version)"

@@ -79,8 +79,8 @@ struct Restore: AsyncParsableCommand {
         abstract: "Restores a server's folder from a backup.",
         discussion: """
             Devices refuse versions older than those they have seen. So everything with a version is signed again with a \
-            version that is higher by --advance: more than the server can have signed since the backup was made. Releases and \
-            deployments that were made since are gone; make them again.
+            version that is higher by --advance: more than the server can have signed since the backup was made. Releases \
+            and deployments that were made since the backup are lost; make them again.
             """
     )
 

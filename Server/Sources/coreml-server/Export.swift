@@ -7,10 +7,10 @@ struct Export: AsyncParsableCommand {
         commandName: "export",
         abstract: "Writes everything that devices fetch into a folder, for a static host.",
         discussion: """
-            Apps use the host as they use the server: its address is in their ModelDeployment.json.  The server may run or \
-            not.  Policies and timestamps are valid for a day: export again before they expire, such as every hour, while the \
-            server signs them again.  Keys of encrypted models come from the server alone: let the host pass /v1/challenge, \
-            /v1/enroll, /v1/renew, /v1/keys and /v1/revocations on to it.
+            Apps use the host like the server, with its address in ModelDeployment.json. The server need not run. Policies \
+            and timestamps are valid for a day: export again before they expire, such as every hour, while the server \
+            signs them again. Keys of encrypted models come from the server alone: configure the host to forward \
+            /v1/challenge, /v1/enroll, /v1/renew, /v1/keys and /v1/revocations to it.
 
             EXAMPLES
               coreml-server export --data /var/lib/coreml --to /srv/www/models

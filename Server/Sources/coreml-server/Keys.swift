@@ -14,9 +14,9 @@ struct Keys: AsyncParsableCommand {
         commandName: "keys",
         abstract: "Runs and administers a key service that is separate from the delivery server.",
         discussion: """
-            The key service has a folder (and, if you want, a database) of its own, and answers nobody but the deployment server, \
-            which shares a secret with it and passes on what devices ask. Whoever takes the deployment server over then reads \
-            neither the keys of teams nor those of models.
+            The key service has a folder (and, if you want, a database) of its own, and responds only to the deployment \
+            server, which shares a secret with it and forwards the requests of devices. An attacker who controls the \
+            deployment server then reads neither the keys of teams nor those of models.
 
             EXAMPLES
               coreml-server keys secret -o link.secret
@@ -136,7 +136,7 @@ struct Keys: AsyncParsableCommand {
         @OptionGroup var place: Place
         @Option(help: "The team.") var team: String
         @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
-        @Option(help: "The maximum number of devices that enrol with it; unlimited by default.") var uses: Int?
+        @Option(help: "The maximum number of devices that can enrol with it; unlimited by default.") var uses: Int?
         @Option(help: "The number of days that it is valid.") var days = 90
 
         func run() async throws {
@@ -194,8 +194,8 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Moves the keys of a server's models, and the records of devices, to a separate key service.",
             discussion: """
-                Stop the server first, and start it with --key-service afterwards. The keys have been on that server: rotate them, so \
-                that the next versions of models have others. Repeat an interrupted move to continue it.
+                Stop the server first, and start it with --key-service afterwards. The keys were on that server: rotate \
+                them, so that the next versions of models have new keys. Repeat an interrupted move to continue it.
                 """
         )
 

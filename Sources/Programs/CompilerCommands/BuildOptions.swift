@@ -14,7 +14,7 @@ struct BuildOptions: ParsableArguments {
         )
     )
     var deploymentTarget: String?
-    @Option(help: "Where the compiled model goes: bundle-resources is the only container.")
+    @Option(help: "The container of the compiled model: bundle-resources is the only one.")
     var container: Container?
     @Option(help: ArgumentHelp("Accepted for build systems and ignored: no SDK is needed.", valueName: "folder"))
     var sdkroot: String?
@@ -38,7 +38,7 @@ struct BuildOptions: ParsableArguments {
         guard let deploymentTarget else { return }
         guard platform != nil else {
             throw ValidationError(
-                "--deployment-target \(deploymentTarget) needs the system that it is a version of: --platform"
+                "--deployment-target \(deploymentTarget) requires --platform, the system of that version"
             )
         }
         guard SystemVersion(deploymentTarget) != nil else {

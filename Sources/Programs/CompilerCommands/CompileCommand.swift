@@ -44,7 +44,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
 
     package func validate() throws {
         guard folder == nil || output == nil else {
-            throw ValidationError("the compiled model's place is given twice, as '\(folder ?? "")' and with --output")
+            throw ValidationError("the output path is given twice, as '\(folder ?? "")' and with --output")
         }
     }
 

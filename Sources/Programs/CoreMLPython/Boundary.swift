@@ -43,7 +43,7 @@ func awaiting<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) thr
         done.signal()
     }
     done.wait()
-    guard let result = answer.result else { preconditionFailure("the task signalled without an answer") }
+    guard let result = answer.result else { preconditionFailure("the task signalled without a result") }
     return try result.get()
 }
 

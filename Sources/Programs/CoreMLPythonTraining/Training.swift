@@ -45,7 +45,7 @@ final class Training: @unchecked Sendable {
             done.signal()
         }
         done.wait()
-        guard let result = answer.result else { preconditionFailure("the job ended without an answer") }
+        guard let result = answer.result else { preconditionFailure("the job ended without a result") }
         return try result.get()
     }
 
@@ -63,7 +63,7 @@ final class Training: @unchecked Sendable {
         }
         if wasCancelled { task.cancel() }
         done.wait()
-        guard let result = answer.result else { preconditionFailure("the task ended without an answer") }
+        guard let result = answer.result else { preconditionFailure("the task ended without a result") }
         return try result.get()
     }
 

@@ -72,7 +72,7 @@ struct Login: ParsableCommand {
         guard account == nil || token == nil && workloadToken == nil,
             account != nil || passwordFile == nil && code == nil
         else {
-            throw ValidationError("--password-file and --code belong to --account, which takes no token")
+            throw ValidationError("--password-file and --code require --account, and no token")
         }
     }
 
@@ -282,8 +282,8 @@ struct Upload: ParsableCommand {
         commandName: "upload",
         abstract: "Upload model archives that coreml archive has made, and deltas between them.",
         discussion: """
-            A delta (.mldelta) makes one archive of another, both of which are uploaded before it; releases that are made afterwards \
-            offer it to devices that have the other one.
+            A delta (.mldelta) reconstructs an archive from an earlier one; upload both archives first. Later releases \
+            offer it to devices that have the earlier archive.
 
             Examples:
               coreml deploy upload Flowers3.mlarchive Flowers3.from-Flowers2.mldelta --team acme
@@ -323,9 +323,9 @@ extension ServerClient {
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "configuration",
-        abstract: "Write ModelDeployment.json, by which an app finds and trusts its collections.",
+        abstract: "Write ModelDeployment.json: the server and the root of trust for an app.",
         discussion: """
-            The file belongs among the resources of the app.  It holds no secrets.
+            Add the file to the app's resources. It holds no secrets.
 
             Examples:
               coreml deploy configuration --app shop -o Sources/Shop/Resources/ModelDeployment.json

@@ -9,9 +9,10 @@ struct ReleaseCommand: ParsableCommand {
         commandName: "release",
         abstract: "Make a release: an archive for each model of a collection.",
         discussion: """
-            Files are uploaded first; an archive that was uploaded before can be named by its hash.  Where a delta from the \
-            archives of recent releases is much smaller than the new archive, it is made and uploaded too.  For encrypted \
-            archives this needs their keys on this machine; elsewhere use coreml archive --delta-from and coreml deploy upload.
+            Files are uploaded first; an archive that was uploaded before can be named by its hash. If a delta from the \
+            archives of recent releases is much smaller than the new archive, it is made and uploaded, too. For encrypted \
+            archives this needs their keys on this machine; elsewhere use coreml archive --delta-from and coreml deploy \
+            upload.
 
             Examples:
               coreml deploy release --app shop --collection FlowerModels \\
@@ -117,9 +118,9 @@ struct Create: ParsableCommand {
         commandName: "create",
         abstract: "Make a deployment: which devices get which release of a collection.",
         discussion: """
-            A rule is ATTRIBUTE OPERATOR VALUE[,VALUE…]: RELEASE. Attributes: \(attributes); operators: \(operators). Rules are \
-            asked in their order, the first that matches serves.  RELEASE is a number, "bundled" (the models of the app) or \
-            "keep" (what the device has).
+            A rule is ATTRIBUTE OPERATOR VALUE[,VALUE…]: RELEASE. Attributes: \(attributes); operators: \(operators). \
+            Rules are evaluated in order, and the first match decides. RELEASE is a number, "bundled" (the models of the \
+            app) or "keep" (what the device has).
 
             Examples:
               coreml deploy create --app shop --collection FlowerModels --default 1 --activate
@@ -138,9 +139,9 @@ struct Create: ParsableCommand {
     @Option(help: "The environment.") var environment = "production"
     @Option(help: "The display name.") var name: String?
     @Option(name: .customLong("default"), help: "The release for devices that no rule matches.") var fallback: String?
-    @Option(help: "How many devices get the default, in per cent.") var percentage: Double?
+    @Option(help: "The share of devices that get the default, in per cent.") var percentage: Double?
     @Option(help: "The release for the other devices; bundled by default.") var rest: String?
-    @Option(help: "How many devices are held out for comparison, in per cent.") var holdout: Double?
+    @Option(help: "The share of devices that are held out for comparison, in per cent.") var holdout: Double?
     @Option(
         help: ArgumentHelp(
             "Roll the default out in steps: the shares of devices, in per cent.",
@@ -148,11 +149,11 @@ struct Create: ParsableCommand {
         )
     )
     var steps: String?
-    @Option(help: "How long each step lasts at least; 24 hours by default.") var hours: Double?
-    @Option(help: "How many devices must run the release before the next step.") var devices: Int?
-    @Flag(help: "Somebody must let each step pass: coreml deploy set ID release-gate.") var manual = false
+    @Option(help: "The minimum duration of a step in hours; 24 by default.") var hours: Double?
+    @Option(help: "The number of devices that must run the release before the next step.") var devices: Int?
+    @Flag(help: "A person must approve each step: coreml deploy set ID release-gate.") var manual = false
     @Option(help: "The action when too many devices fail: previous (by default), keep or bundled.") var onHalt: String?
-    @Option(help: "Go live by itself at this date, such as 2026-11-24T08:00:00Z.") var start: String?
+    @Option(help: "Activate automatically at this date, such as 2026-11-24T08:00:00Z.") var start: String?
     @Option(name: .customLong("rule"), help: "A rule; may be repeated.") var rules: [String] = []
     @Option(help: "A JSON file with the whole definition, instead of the options above.") var definition: String?
     @Flag(help: "Activate it at once.") var activate = false
@@ -166,7 +167,7 @@ struct Create: ParsableCommand {
     func validate() throws {
         guard (definition == nil) != (fallback == nil) else { throw ValidationError("pass --default or --definition") }
         guard steps != nil || (hours == nil && devices == nil && !manual && onHalt == nil) else {
-            throw ValidationError("--hours, --devices, --manual and --on-halt belong to --steps")
+            throw ValidationError("--hours, --devices, --manual and --on-halt require --steps")
         }
     }
 

@@ -8,8 +8,8 @@ struct DeviceCommand: ParsableCommand {
         commandName: "device",
         abstract: "Show which models of a collection this device has, and why.",
         discussion: """
-            Reads the store that an app keeps on this device, without contacting a server.  The server's side of the question, for a device that is \
-            only described, is coreml deploy explain.
+            Reads the store that an app keeps on this device, without contacting a server. coreml deploy explain shows the \
+            server's view for a described device.
 
             Examples:
               coreml deploy device status

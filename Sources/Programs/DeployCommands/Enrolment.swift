@@ -52,7 +52,7 @@ struct EnrolmentSet: ParsableCommand {
     )
 
     @Option(help: "The app.") var app: String
-    @Flag(inversion: .prefixedNo, help: "Whether a device has to show an enrolment token.") var requiresToken = false
+    @Flag(inversion: .prefixedNo, help: "Whether a device needs an enrolment token.") var requiresToken = false
     @Option(help: "The maximum number of devices; unlimited by default.") var deviceLimit: Int?
     @OptionGroup var server: ServerOptions
 
@@ -65,12 +65,12 @@ struct EnrolmentSet: ParsableCommand {
 struct EnrolmentTokenCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
-        abstract: "Make a token that devices enrol with; its text is shown this once."
+        abstract: "Make a token for enrolling devices; its text is shown only once."
     )
 
     @OptionGroup var team: TeamOptions
     @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
-    @Option(help: "The maximum number of devices that enrol with it; unlimited by default.") var uses: Int?
+    @Option(help: "The maximum number of devices that can enrol with it; unlimited by default.") var uses: Int?
     @Option(help: "The number of days that it is valid.") var days = 90
     @OptionGroup var server: ServerOptions
 
@@ -127,7 +127,7 @@ struct EnrolmentTokenList: ParsableCommand {
 struct EnrolmentTokenEnd: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "end",
-        abstract: "End an enrolment token; devices that have enrolled stay."
+        abstract: "Revoke an enrolment token; enrolled devices stay enrolled."
     )
 
     @Argument(help: "The token, as coreml deploy enrolment tokens names it.") var token: String

@@ -79,7 +79,7 @@ struct KeyList: ParsableCommand {
 struct KeyRotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Make a new key, which models are encrypted with from now on; those of before still open."
+        abstract: "Make a new key for encrypting models; models with earlier keys still open."
     )
 
     @OptionGroup var team: TeamOptions
@@ -101,7 +101,7 @@ struct KeyRevoke: ParsableCommand {
     )
 
     @Argument(help: "The key: 32 hexadecimal digits.") var key: String
-    @Flag(help: "Do it: devices can no longer use models that were encrypted with the key.") var yes = false
+    @Flag(help: "Confirm: devices can no longer use models that were encrypted with the key.") var yes = false
     @OptionGroup var team: TeamOptions
     @OptionGroup var server: ServerOptions
 

@@ -11,7 +11,7 @@ struct MemberEntry: Decodable {
 struct MemberCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "member",
-        abstract: "List, invite and dismiss the members of a team.",
+        abstract: "List, invite and remove the members of a team.",
         discussion: """
             Examples:
               coreml deploy member --team acme
@@ -142,7 +142,7 @@ struct MemberInvitations: ParsableCommand {
 }
 
 struct MemberWithdraw: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "withdraw", abstract: "Take an invitation back.")
+    static let configuration = CommandConfiguration(commandName: "withdraw", abstract: "Withdraw an invitation.")
 
     @Argument(help: "The invitation, as coreml deploy member invitations names it.") var invitation: String
     @OptionGroup var team: TeamOptions
@@ -152,7 +152,7 @@ struct MemberWithdraw: ParsableCommand {
 }
 
 struct MemberRoles: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "roles", abstract: "Give a member other roles.")
+    static let configuration = CommandConfiguration(commandName: "roles", abstract: "Change the roles of a member.")
 
     @Argument(help: "The member's address.") var member: String
     @OptionGroup var roles: RoleOptions
@@ -189,8 +189,8 @@ struct MemberLink: ParsableCommand {
 struct MemberRemove: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Dismiss a member, or leave.",
-        discussion: "Tokens that they made stay: they are the team's.  The last owner cannot leave."
+        abstract: "Remove a member, or leave.",
+        discussion: "Tokens that the member made stay valid: they belong to the team. The last owner cannot leave."
     )
 
     @Argument(help: "The member's address.") var member: String

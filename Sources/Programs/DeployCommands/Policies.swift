@@ -32,8 +32,8 @@ struct ExplainCommand: ParsableCommand {
         abstract:
             "Explain why a device gets its models: the rule that matches, its bucket, and why other rules do not match.",
         discussion: """
-            The policy is fetched and evaluated here, by what devices evaluate it with.  Without --deployment it is the one that \
-            devices fetch now.
+            The policy is fetched and evaluated here, with the same evaluator as on devices. Without --deployment it is \
+            the policy that devices fetch now.
 
             Examples:
               coreml deploy explain --app shop --collection FlowerModels --attribute deviceClass=tablet \\
@@ -52,7 +52,7 @@ struct ExplainCommand: ParsableCommand {
         help: ArgumentHelp("An attribute; may be repeated.", valueName: "name=value")
     )
     var attributes: [String] = []
-    @Option(help: "The device's install ID, which percentages are drawn by.") var installID: String?
+    @Option(help: "The device's install ID, which determines its bucket for percentages.") var installID: String?
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -82,7 +82,7 @@ struct ExplainCommand: ParsableCommand {
                     device == "-"
                     ? FileHandle.standardInput.readDataToEndOfFile() : FileManager.default.contents(atPath: device)
                 guard let data, let object = try JSONSerialization.jsonObject(with: data) as? [String: Any] else {
-                    throw Failure("\(device) holds no JSON object.")
+                    throw Failure("\(device) does not contain a JSON object.")
                 }
                 members = object
             }
@@ -140,7 +140,7 @@ struct ExplainCommand: ParsableCommand {
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Print the changes for devices from one deployment to another.",
+        abstract: "Print the differences between two deployments for devices.",
         discussion: """
             Examples:
               coreml deploy diff 4k2m… 9x1c…

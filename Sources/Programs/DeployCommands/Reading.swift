@@ -177,7 +177,7 @@ struct ReleasesCommand: ParsableCommand {
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Print which deployment was live at which time.",
+        abstract: "Print the history of live deployments.",
         discussion: """
             Examples:
               coreml deploy history --app shop --collection FlowerModels
@@ -246,8 +246,8 @@ struct AuditCommand: ParsableCommand {
         commandName: "audit",
         abstract: "Print a team's audit log: actions and refusals.",
         discussion: """
-            --verify computes the chain of hashes again, over the whole log of the server.  Keep the number and the hash that it \
-            prints: --expect NUMBER:HASH tells later whether anything up to there was rewritten.
+            --verify recomputes the hash chain over the server's whole log. Keep the number and the hash that it prints: \
+            later, --expect NUMBER:HASH detects changes of entries up to there.
 
             Examples:
               coreml deploy audit --team acme --action deployment --from 2026-11-01
@@ -261,11 +261,11 @@ struct AuditCommand: ParsableCommand {
     @Option(help: "The prefix of the action, such as deployment or access.denied.") var action: String?
     @Option(help: "A part of the actor's name.") var actor: String?
     @Option(help: "A part of the subject or of the details.") var text: String?
-    @Option(help: "Only entries from this time on.") var from: String?
+    @Option(help: "Only entries since this time.") var from: String?
     @Option(help: "Only entries before this time.") var until: String?
     @Option(help: "Only entries before this number.") var before: Int?
     @Option(help: "The maximum number of entries, up to 1000.") var limit = 50
-    @Flag(help: "Check that the log is as the server wrote it.") var verify = false
+    @Flag(help: "Check that the log was not changed.") var verify = false
     @Option(help: ArgumentHelp("The output of an earlier --verify.", valueName: "number:hash")) var expect: String?
     @OptionGroup var server: ServerOptions
 
@@ -286,7 +286,7 @@ struct AuditCommand: ParsableCommand {
     }
 
     func validate() throws {
-        guard expect == nil || verify else { throw ValidationError("--expect belongs to --verify") }
+        guard expect == nil || verify else { throw ValidationError("--expect requires --verify") }
     }
 
     func run() throws {

@@ -6,7 +6,7 @@ import Foundation
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show how far a rollout is, and how its release fares on devices.",
+        abstract: "Show the progress of a rollout, and the failures of its release on devices.",
         discussion: """
             Devices report in anonymous counts, with their checks.  Exit status 2 means that the rollout was halted, for scripts \
             that wait for one.
@@ -128,7 +128,7 @@ struct ApprovalsCommand: ParsableCommand {
     )
 
     @Option(help: "The app.") var app: String
-    @Argument(help: "The environments; none for nowhere.") var environments: [String] = []
+    @Argument(help: "The environments; without any, no deployment needs an approval.") var environments: [String] = []
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable { let environments: [String] }

@@ -19,7 +19,7 @@ struct TokenCommand: ParsableCommand {
 struct TokenCreate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a token; its text is shown this once."
+        abstract: "Make a token; its text is shown only once."
     )
 
     @OptionGroup var team: TeamOptions

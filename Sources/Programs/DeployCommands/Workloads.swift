@@ -6,8 +6,8 @@ struct WorkloadCommand: ParsableCommand {
         commandName: "workload",
         abstract: "Trust the jobs of CI by their identity provider (OpenID Connect), without a stored secret.",
         discussion: """
-            The subject may have * for any text, but not at its beginning.  A job exchanges its provider's token for one of 15 \
-            minutes: coreml deploy login ADDRESS --team acme --workload-token "$JWT".
+            The subject may have * for any text, but not at its beginning. A job exchanges its provider's token for one \
+            that is valid for 15 minutes: coreml deploy login ADDRESS --team acme --workload-token "$JWT".
 
             Examples:
               coreml deploy workload trust --team acme --name CI --app shop --role publisher \\
@@ -96,7 +96,7 @@ struct WorkloadTrustCommand: ParsableCommand {
 }
 
 struct WorkloadDistrust: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "distrust", abstract: "Trust workloads no longer.")
+    static let configuration = CommandConfiguration(commandName: "distrust", abstract: "Stop trusting workloads.")
 
     @Argument(help: "The trust, as coreml deploy workload list names it.") var trust: String
     @OptionGroup var team: TeamOptions

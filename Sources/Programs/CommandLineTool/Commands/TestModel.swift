@@ -60,7 +60,7 @@ struct TestModel: ParsableCommand {
             throw ValidationError("--vectors is missing: it names the cases to check")
         }
         guard record == nil || junit == nil else {
-            throw ValidationError("--record compares nothing; leave out --junit")
+            throw ValidationError("--record compares nothing; omit --junit")
         }
         guard cases > 0 else { throw ValidationError("--cases takes numbers from 1") }
         _ = try tolerances()

@@ -63,7 +63,7 @@ struct ValidationOptions: ParsableArguments {
 
     func validate() throws {
         guard validation == nil || validationShare == nil else {
-            throw ValidationError("--validation brings the data; leave out --validation-share")
+            throw ValidationError("--validation supplies the data; omit --validation-share")
         }
         if let validationShare, !(0..<1).contains(validationShare) {
             throw ValidationError("--validation-share takes a number from 0 to below 1")

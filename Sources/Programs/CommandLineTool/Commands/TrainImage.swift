@@ -16,11 +16,11 @@ struct TrainImage: ParsableCommand {
               coreml train image flowers/ --validation held-out/ --resume session
               coreml train image flowers/ --extractor Mine.mlmodel --extractor-output features
 
-            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their labels,
-            such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files that cannot
-            be read, and pictures with two labels, are left out and listed. The middle of each picture is cut out, as
-            'coreml predict' does with the model. With --augment flip the model's answer is the mean of the picture and its
-            mirror image.
+            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their
+            labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files
+            that cannot be read, and pictures with two labels, are left out and listed. Pictures are center-cropped, as by
+            'coreml predict' with the model. With --augment flip the prediction is the mean of the picture and its mirror
+            image.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -35,7 +35,7 @@ struct TrainImage: ParsableCommand {
     var extractorOutput: String?
     @Option(
         name: .customLong("augment"),
-        help: "Learn changed copies, too: flip, crop, rotation, exposure, blur or noise; may be repeated."
+        help: "Also train on augmented copies: flip, crop, rotation, exposure, blur or noise; may be repeated."
     )
     var augmentations: [Augmentation] = []
     @Option(parsing: .upToNextOption, help: "The sizes of the dense layers before the output layer; none by default.")

@@ -5,7 +5,7 @@ import Foundation
 struct TrainObject: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "object",
-        abstract: "Train a detector of objects in pictures.",
+        abstract: "Train an object detector.",
         discussion: """
             Examples:
               coreml extractor install efficientnet-lite0
@@ -21,9 +21,9 @@ struct TrainObject: ParsableCommand {
             with a column 'annotations' of Create ML's JSON, or a row for each object with 'label' and xmin, ymin, xmax, ymax
             or x, y, width, height.
 
-            Pictures that cannot be read, pictures of another shape than their annotations state, and boxes that are empty or
-            outside are left out and listed. Pictures are stretched to 320 × 320 pixels, as 'coreml predict' does with the
-            model. Training sees parts, mirror images and other light of the pictures, new ones in each iteration.
+            Pictures that cannot be read, pictures of another shape than their annotations state, and boxes that are empty
+            or outside are left out and listed. Pictures are stretched to 320 × 320 pixels, as 'coreml predict' does with
+            the model. Training uses crops, mirror images and changed lighting, new ones in each iteration.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """

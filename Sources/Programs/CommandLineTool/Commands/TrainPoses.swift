@@ -4,7 +4,7 @@ import CreateML
 struct TrainHandPose: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-pose",
-        abstract: "Train a classifier of the poses of hands in pictures.",
+        abstract: "Train a classifier of hand poses in pictures.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-hands
@@ -26,7 +26,7 @@ struct TrainHandPose: ParsableCommand {
     @OptionGroup var columns: PoseColumnOptions
     @Option(
         name: .customLong("augment"),
-        help: "Learn changed copies, too: flip, rotate, scale or translate; may be repeated."
+        help: "Also train on augmented copies: flip, rotate, scale or translate; may be repeated."
     )
     var augmentations: [Augmentation] = []
     @Option(help: "The maximum number of iterations.")
@@ -72,7 +72,7 @@ struct TrainHandPose: ParsableCommand {
 struct ActionOptions: ParsableArguments {
     @Option(help: "The number of frames in a window, at least 9.")
     var window = MLActionClassifier.__Defaults.predictionWindowSize
-    @Option(help: "The pictures of a video that are looked at for each second.")
+    @Option(help: "The frame rate: pictures of a video that are used for each second.")
     var frameRate = MLActionClassifier.__Defaults.targetFrameRate
     @Option(help: "The maximum number of iterations.")
     var iterations = MLActionClassifier.__Defaults.maximumIterations
@@ -99,7 +99,7 @@ struct ActionOptions: ParsableArguments {
 struct TrainHandAction: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-action",
-        abstract: "Train a classifier of the actions of hands in videos.",
+        abstract: "Train a classifier of hand actions in videos.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-hands
@@ -134,7 +134,7 @@ struct TrainHandAction: ParsableCommand {
 struct TrainAction: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "action",
-        abstract: "Train a classifier of the actions of a person in videos.",
+        abstract: "Train a classifier of a person's actions in videos.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-body
@@ -155,7 +155,7 @@ struct TrainAction: ParsableCommand {
     var data: String
     @OptionGroup var columns: PoseColumnOptions
     @OptionGroup var actions: ActionOptions
-    @Flag(help: "Learn no mirrored copies.")
+    @Flag(help: "Do not train on mirrored copies.")
     var noFlip = false
     @OptionGroup var held: ValidationOptions
     @OptionGroup var training: TrainingOptions

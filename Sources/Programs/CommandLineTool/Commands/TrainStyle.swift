@@ -14,13 +14,13 @@ struct TrainStyle: ParsableCommand {
               coreml train style mosaic.jpg photos/ --extractor VGG.mlpackage
               coreml predict Mosaic.mlmodel portrait.jpg -o drawn.png
 
-            STYLE is a picture (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of pictures of what
-            will be drawn. Files that cannot be read are left out and listed. The model takes pictures of any size from
-            64 × 64 pixels on, and draws them in that size.
+            STYLE is a picture (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of pictures like
+            those that the model will draw. Files that cannot be read are left out and listed. The model takes pictures of
+            any size from 64 × 64 pixels and keeps their size.
 
-            A network that was trained to recognise things measures the style: by default EfficientNet-Lite0, which
-            'coreml extractor install efficientnet-lite0' installs; --extractor names another model with one colour picture
-            as its input. Models do not hold it.
+            A pretrained loss network measures the style: by default EfficientNet-Lite0, which 'coreml extractor install
+            efficientnet-lite0' installs; --extractor names another model with one colour picture as its input. It is not
+            part of the trained model.
 
             With --resume, a picture of the progress is written beside each checkpoint.
 
@@ -40,7 +40,7 @@ struct TrainStyle: ParsableCommand {
     var iterations = MLStyleTransfer.__Defaults.maxIterations
     @Flag(help: "Train a network with a quarter of the computation.")
     var lite = false
-    @Flag(help: "Train for videos: drawn pictures change little with noise in the picture.")
+    @Flag(help: "Train for videos: noise in the input changes the output little.")
     var video = false
     @Option(help: "The picture that shows the progress; the first content picture by default.")
     var picture: String?

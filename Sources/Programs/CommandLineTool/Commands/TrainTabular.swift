@@ -58,7 +58,7 @@ struct TrainTabular: ParsableCommand {
     var features: [String] = []
     @Option(help: "One of \(Algorithm.allCases.map(\.rawValue).joined(separator: ", ")).")
     var algorithm = Algorithm.automatic
-    @Flag(help: "Treat the target's whole numbers as classes.")
+    @Flag(help: "Treat the target's integers as classes.")
     var classifier = false
     @OptionGroup var cells: DelimiterOption
     @OptionGroup var held: ValidationOptions

@@ -67,7 +67,7 @@ struct TrainText: ParsableCommand {
     func validate() throws {
         guard iterations ?? 1 > 0 else { throw ValidationError("--iterations takes numbers from 1") }
         guard kind == .classifier || algorithm ?? .crf == .crf else {
-            throw ValidationError("a tagger is a conditional random field: leave out --algorithm, or give crf")
+            throw ValidationError("a tagger is a conditional random field: omit --algorithm, or pass crf")
         }
         guard kind == .tagger || columns.sentence == nil else {
             throw ValidationError("--sentence is for taggers; give --kind tagger")

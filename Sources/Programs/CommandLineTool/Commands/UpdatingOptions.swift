@@ -95,7 +95,7 @@ struct UpdatingOptions: ParsableArguments {
         case .crossEntropy?: return .categoricalCrossEntropy(input: input, target: lossTarget)
         case .meanSquaredError?:
             let shape = (lossShape ?? "").split(separator: ",").compactMap { Int($0) }
-            guard !shape.isEmpty else { throw Failure("Say the shape of the target with --loss-shape, such as 10.") }
+            guard !shape.isEmpty else { throw Failure("State the shape of the target with --loss-shape, such as 10.") }
             return .meanSquaredError(input: input, shape: shape, target: lossTarget)
         case nil: throw Failure("Choose a loss with --loss: cross-entropy or mse.")
         }
@@ -107,7 +107,7 @@ struct UpdatingOptions: ParsableArguments {
         if wanted == nil, case .sgd = present { wanted = .sgd }
         if wanted == .sgd {
             guard beta1 == nil, beta2 == nil, eps == nil else {
-                throw Failure("beta1, beta2 and eps belong to --optimizer adam.")
+                throw Failure("beta1, beta2 and eps require --optimizer adam.")
             }
             guard case .sgd(let rate, let size, let force) = present else {
                 return .sgd(

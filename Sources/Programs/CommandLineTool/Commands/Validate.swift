@@ -24,7 +24,7 @@ struct Validate: ParsableCommand {
 
     @Argument(help: "A .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var model: String
-    @Flag(name: .customLong("run"), help: "Also make a prediction with generated inputs, and expect finite numbers.")
+    @Flag(name: .customLong("run"), help: "Also predict with generated inputs, and require finite numbers.")
     var runs = false
     @Flag(help: "Print a JSON list of findings: severity, place, message.")
     var json = false

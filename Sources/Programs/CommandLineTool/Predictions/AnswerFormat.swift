@@ -41,7 +41,7 @@ enum AnswerFormat {
                         + ".csv file, with pictures beside it"
                 )
             }
-            guard !source.outputs.isEmpty else { throw Failure("'\(path)': the model gives no pictures") }
+            guard !source.outputs.isEmpty else { throw Failure("'\(path)': the model outputs no pictures") }
         }
         switch self {
         case .csv, .json, .jsonLines, .arrays: break

@@ -85,7 +85,7 @@ struct RecommendationAnswers: AnswerSource {
         if !countInput.isEmpty {
             common[countInput] = .int64(Int64(options.count ?? 10))
         } else if options.count != nil {
-            throw Failure("--k: this recommender takes no number of items, it gives all")
+            throw Failure("--k: this recommender has no input for the number of items; it outputs all")
         }
         common.merge(try reader.features(arguments, besides: input.name, countInput)) { $1 }
         for (user, choices) in try users() {
@@ -125,7 +125,7 @@ struct RecommendationAnswers: AnswerSource {
         var choices: [String: Choices] = [:]
         for row in 0..<table.shape.rows {
             guard let user = table[userColumn][row].map({ "\($0)" }), let item = table[itemColumn][row] else {
-                throw Failure("\(path): row \(row) has no user or no item; complete or remove it")
+                throw Failure("\(path): row \(row) has no user or no item; complete or remove the row")
             }
             guard options.user ?? user == user else { continue }
             var rating = 1.0
@@ -167,7 +167,7 @@ struct RecommendationAnswers: AnswerSource {
     private static func value(_ choices: Choices, for input: SpecFeatureDescription) throws -> FeatureData {
         func number(_ item: String) throws -> Int64 {
             guard let number = Int64(item) else {
-                throw Failure("the items of this recommender are whole numbers, and '\(item)' is none")
+                throw Failure("the items of this recommender are integers; '\(item)' is not one")
             }
             return number
         }

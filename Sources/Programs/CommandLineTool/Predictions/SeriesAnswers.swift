@@ -35,7 +35,7 @@ struct SoundAnswers: AnswerSource {
 struct KeypointAnswers: AnswerSource {
     let model: MLModel
     let files: FileList
-    /// The pictures of a video that are looked at for each second.
+    /// The frame rate: pictures of a video that are used for each second.
     let frameRate: Double
     let areWindows: Bool
     var isList: Bool { files.isList || areWindows }

@@ -49,7 +49,7 @@ struct PreviewInputs {
             return try InputReader(interface: interface).textValue(json["value"]?.string ?? "", for: feature)
         case "picture":
             guard case .imageType(var type)? = feature.type.type else {
-                throw Failure("The input takes \(feature.typeText), no picture.")
+                throw Failure("The input is \(feature.typeText), not a picture.")
             }
             type.sizeFlexibility = nil
             return try ImageInput.value(Data(try bytes()), type, Self.fitting(json["fit"]?.string))
@@ -62,7 +62,7 @@ struct PreviewInputs {
                 throw Failure("\(name(json)) holds the arrays \(names), none called '\(feature.name)'.")
             }
             return .tensor(array)
-        default: throw Failure("The request gives the value in an unknown form.")
+        default: throw Failure("The request has the value in an unknown format.")
         }
     }
 

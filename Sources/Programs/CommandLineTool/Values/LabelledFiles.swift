@@ -39,7 +39,7 @@ struct LabelledFiles {
         var result: [String: [URL]] = [:]
         for (row, (file, label)) in zip(frame[fileColumn], frame[labelColumn]).enumerated() {
             guard let file, let label else {
-                throw Failure("\(path): row \(row + 2) has no file or no label; complete or remove it")
+                throw Failure("\(path): row \(row + 2) has no file or no label; complete or remove the row")
             }
             result["\(label)", default: []].append(URL(fileURLWithPath: "\(file)", relativeTo: folder))
         }

@@ -56,7 +56,7 @@ enum PoseData {
         var (paths, labels): ([String], [String]) = ([], [])
         for (row, (file, label)) in zip(frame[columns.file], frame[columns.label]).enumerated() {
             guard let file, let label else {
-                throw Failure("\(path): row \(row + 2) has no file or no label; complete or remove it")
+                throw Failure("\(path): row \(row + 2) has no file or no label; complete or remove the row")
             }
             paths.append(URL(fileURLWithPath: "\(file)", relativeTo: folder).path)
             labels.append("\(label)")

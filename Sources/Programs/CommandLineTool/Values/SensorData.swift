@@ -134,8 +134,8 @@ struct SensorData {
                     switch value {
                     case let value as Double: sensors[index].append(value)
                     case let value as Int: sensors[index].append(Double(value))
-                    case nil: throw Failure("\(file): row \(row + 2) has nothing in '\(name)'; fill it in or remove it")
-                    case let value?: throw Failure("\(file): row \(row + 2) has '\(value)' in '\(name)', no number")
+                    case nil: throw Failure("\(file): row \(row + 2) has no value in '\(name)'; add it or remove the row")
+                    case let value?: throw Failure("\(file): row \(row + 2) has '\(value)' in '\(name)', not a number")
                     }
                 }
             }
@@ -164,7 +164,7 @@ struct SensorData {
             let frame = try table(file, nil, hasLabels: hasLabels)
             if frame.shape.rows > 0 { return try sensors(of: frame, file) }
         }
-        throw Failure("'\(files[0])' and the files beside it have no rows; there is nothing to learn from")
+        throw Failure("'\(files[0])' and the files beside it have no rows to train on")
     }
 
     /// The columns of numbers.
@@ -176,7 +176,7 @@ struct SensorData {
         }.map(\.name)
         guard !names.isEmpty else {
             throw Failure(
-                "\(path) has no columns of numbers to learn from; its columns are "
+                "\(path) has no columns of numbers to train on; its columns are "
                     + frame.columns.map(\.name).joined(separator: ", ")
             )
         }

@@ -47,7 +47,7 @@ enum TableFile {
 
     /// - Throws: When there are no rows.
     static func requireRows(_ frame: DataFrame, _ path: String) throws {
-        guard frame.shape.rows > 0 else { throw Failure("\(path) names its columns, but has no rows to learn from") }
+        guard frame.shape.rows > 0 else { throw Failure("\(path) has column names, but no rows to train on") }
     }
 
     /// The table of a folder written by Turi Create or Create ML.
@@ -68,7 +68,7 @@ enum TableFile {
                     let cells = Column<String>(name: column.name, contents: texts)
                     frame.replaceColumn(column.name, with: cells.eraseToAnyColumn())
                 default:
-                    throw Failure("the column '\(column.name)' holds neither numbers nor texts nor lists of numbers")
+                    throw Failure("the column '\(column.name)' has neither numbers nor strings nor lists of numbers")
                 }
             }
             return frame

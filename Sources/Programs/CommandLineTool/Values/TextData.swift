@@ -74,7 +74,7 @@ struct TextData {
             try frame[name].enumerated().map { row, value in
                 guard let value else {
                     throw Failure(
-                        "\(path): row \(row + 2) has nothing in the column '\(name)'; fill it in or remove it"
+                        "\(path): row \(row + 2) has no value in '\(name)'; add it or remove the row"
                     )
                 }
                 return "\(value)"

@@ -265,7 +265,7 @@ struct KeyRotate: ParsableCommand {
         commandName: "rotate",
         abstract: "Create a successor of a key, and move models to it.",
         discussion: """
-            Models are not encrypted again: their content key is wrapped for the new key, so whoever copied a model's \
+            Models are not encrypted again: their content key is wrapped for the new key, so anyone who copied a model's \
             content key still has it.  The next version of a model gets a new one.
 
             Examples:

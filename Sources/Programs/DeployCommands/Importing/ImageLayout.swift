@@ -85,7 +85,7 @@ struct ImageLayout {
             let type = layer.mediaType
             if type.hasSuffix("+gzip") || type.hasSuffix("+zstd") {
                 throw Failure(
-                    "The layer \(layer.digest) is compressed (\(type)), which is not read here: pull it with oras, and import the folder."
+                    "The layer \(layer.digest) is compressed (\(type)), which is not supported: pull it with oras, and import the folder."
                 )
             }
             let blob = try Self.blob(layer, folder)

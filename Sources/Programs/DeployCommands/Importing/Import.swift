@@ -9,9 +9,9 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Upload the Core ML model of a Hugging Face folder, an MLflow model or an OCI artifact on disk.",
         discussion: """
-            A folder with a model and a card (README.md), as Hugging Face has it; a folder with MLmodel that has the flavour \
-            coreml; or a folder in the OCI image layout, as oras and ModelPack write it.  With --collection the model becomes a \
-            release, whose note is what the folder says of it: the collection then has this model alone.
+            Takes a Hugging Face folder with a model and a card (README.md), an MLflow model with the flavour coreml, or a \
+            folder in the OCI image layout of oras and ModelPack. With --collection the model becomes a release with the \
+            folder's description as its note; the release then has only this model.
 
             Examples:
               coreml deploy import ./flower-classifier --team acme --encrypt Flowers.mlmodelkey

@@ -110,7 +110,7 @@ struct Ceremony {
             }
             drafts[draft.role] = document
         }
-        guard !drafts.isEmpty else { throw Failure("Nothing waits for the holders of root or targets.") }
+        guard !drafts.isEmpty else { throw Failure("No draft waits for the holders of root or targets.") }
     }
 
     /// Reads a ceremony that was begun.
@@ -214,7 +214,7 @@ struct Ceremony {
     mutating func sign(with key: SigningKey) throws -> [String] {
         let id = try key.publicKey.id
         let roles = Set(try lacks().filter { $0.keys.keyIDs.contains(id) }.map(\.role)).sorted()
-        guard !roles.isEmpty else { throw Failure("The key \(id.prefix(16)) has no part in this ceremony.") }
+        guard !roles.isEmpty else { throw Failure("The key \(id.prefix(16)) is not part of this ceremony.") }
         for role in roles { try drafts[role]?.sign(with: key) }
         return roles
     }

@@ -6,7 +6,7 @@ import UpdateFramework
 struct CeremonyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ceremony",
-        abstract: "Give root and targets to other keys: begin, sign with each, finish.",
+        abstract: "Transfer root and targets to other keys: begin, sign with each, finish.",
         subcommands: [CeremonyBegin.self, CeremonySign.self, CeremonyStatus.self, CeremonyFinish.self]
     )
 }
@@ -16,8 +16,8 @@ struct CeremonyBegin: ParsableCommand {
         commandName: "begin",
         abstract: "Draft the next root, in a folder to pass from one key holder to the next.",
         discussion: """
-            The current metadata is fetched from the server and verified from the root that your app carries.  Keys that are not named \
-            stay as they are; without any, the root is drafted again with a later expiry.
+            The current metadata is fetched from the server and verified from the root in your app. Keys that are not \
+            named do not change; without any keys, the draft is the same root with a later expiry.
             """
     )
 
@@ -39,7 +39,7 @@ struct CeremonyBegin: ParsableCommand {
     var waiting = false
     @Option(help: "Days until the root expires.") var rootDays = 365
     @Option(help: "Days until targets metadata expires.") var targetsDays = 180
-    @Option(name: .shortAndLong, help: "The folder, which is made.") var output: String
+    @Option(name: .shortAndLong, help: "The folder to create.") var output: String
     @OptionGroup var server: ServerOptions
 
     func validate() throws {
@@ -60,7 +60,7 @@ struct CeremonyBegin: ParsableCommand {
     }
 
     func run() throws {
-        guard !FileManager.default.fileExists(atPath: output) else { throw Failure("\(output) is there already.") }
+        guard !FileManager.default.fileExists(atPath: output) else { throw Failure("\(output) already exists.") }
         if waiting { return try takeWaiting() }
         var wish = Ceremony.Appointments()
         wish.root = try root.map { try TrustPublicKey(contentsOf: $0).key() }
@@ -108,11 +108,11 @@ struct WaitingDraft: Decodable {
 struct ReplaceOnlineKeys: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replace-online",
-        abstract: "Give everything that the server signs by itself new keys, after they may have been stolen.",
+        abstract: "Replace the keys that the server signs with, after a possible theft.",
         discussion: """
-            Timestamp, snapshot, the directors of all apps, the key service, and collections whose keys are on the server. Where root and \
-            targets are held by people, new keys wait for them: coreml trust ceremony begin --waiting. The old ones sign until then, and \
-            are removed afterwards.
+            Timestamp, snapshot, the directors of all apps, the key service, and collections whose keys are on the server. \
+            If people hold root and targets, new keys wait for their signatures: coreml trust ceremony begin --waiting. \
+            The old ones sign until then, and are removed afterwards.
             """
     )
 

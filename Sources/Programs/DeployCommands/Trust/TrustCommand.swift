@@ -39,7 +39,7 @@ struct TrustKey: ParsableCommand {
         abstract: "Make a key under a passphrase: NAME.key, and its public half NAME.pub."
     )
 
-    @Argument(help: "Where the private key goes.") var path: String
+    @Argument(help: "The file of the private key.") var path: String
     @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
 
     func run() throws {
@@ -115,7 +115,7 @@ struct TrustStatusCommand: ParsableCommand {
 struct TrustVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verify a server's metadata as a device does, from the root that an app carries."
+        abstract: "Verify a server's metadata as a device does, from the root in an app."
     )
 
     @Option(help: "The app's ModelDeployment.json.") var configuration: String
@@ -144,7 +144,7 @@ struct SignRelease: ParsableCommand {
         commandName: "sign-release",
         abstract: "Sign releases that wait for their publisher.",
         discussion: """
-            Shows what devices would be told to trust, and signs it.  Compare the hashes with those of your own build first.
+            Shows what devices will trust, and signs it. Compare the hashes with those of your own build first.
             """
     )
 
@@ -212,7 +212,7 @@ struct SignRelease: ParsableCommand {
         }
         for path in old?.targets.keys.sorted() ?? [] where new.target(path.text) == nil { print("  GONE \(path.text)") }
         if let delegations = new.delegations, !delegations.roles.isEmpty {
-            throw Failure("\(role): the draft hands the role on to others, which releases never do.")
+            throw Failure("\(role): the draft delegates the role, which releases never do.")
         }
     }
 }

@@ -31,7 +31,7 @@ struct TrustPublicKey: Codable {
 
     func key() throws -> PublicKey {
         guard let scheme = PublicKey.Scheme(rawValue: scheme) else {
-            throw Failure("The key \(id.prefix(16)) is of a kind that this version does not know: \(scheme).")
+            throw Failure("The key \(id.prefix(16)) has a type that this version does not support: \(scheme).")
         }
         return PublicKey(scheme: scheme, value: value)
     }
@@ -73,7 +73,7 @@ struct TrustKeyFile: Codable {
         // The cost parameters are bounded: an untrusted file must not exhaust memory.
         guard format == 1, cost.nonzeroBitCount == 1, (1 << 10...1 << 20).contains(cost), (1...16).contains(blockSize),
             (1...4).contains(parallelism), salt.count >= 16
-        else { throw Failure("\(path) is of a format that this version does not read.") }
+        else { throw Failure("\(path) has a format that this version cannot read.") }
     }
 
     func open(_ passphrase: String) throws -> SigningKey {

@@ -13,7 +13,7 @@ struct KeypointReader: Sendable {
     let skeleton: Skeleton
     /// Whether files are videos; pictures otherwise.
     let readsVideos: Bool
-    /// The pictures of a video that are looked at for each second.
+    /// The frame rate: pictures of a video that are used for each second.
     var frameRate = 30.0
     /// Where what finds joints is installed.
     let store = ExtractorStore.user
