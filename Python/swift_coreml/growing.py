@@ -44,7 +44,7 @@ class Plan:
             raise FeatureError(f"there is no column beside '{target}' to predict from")
         for name, categories in features:
             if categories is not None and not categories:
-                raise FeatureError(f"the column '{name}' has no values to learn from; leave it out of features")
+                raise FeatureError(f"the column '{name}' has no values to train on; leave it out of features")
         self.target, self.features, self.labels = target, list(features), labels
         self.threads, self.external_memory = threads, external_memory
         unknown = sorted(set(parameters) - set(_PARAMETERS) - {"max_iterations"})

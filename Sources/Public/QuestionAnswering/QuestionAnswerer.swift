@@ -136,7 +136,7 @@ public struct QuestionAnswerer: Sendable {
             let asked = answerer.tokenizer.tokens(question)
             let read = answerer.tokenizer.tokens(paragraph)
             guard !asked.isEmpty else { throw QuestionAnsweringError("The question is empty.") }
-            guard !read.isEmpty else { throw QuestionAnsweringError("The text is empty: it holds no answer.") }
+            guard !read.isEmpty else { throw QuestionAnsweringError("The text is empty.") }
             windows = try QuestionWindow.windows(
                 question: asked,
                 paragraph: read,

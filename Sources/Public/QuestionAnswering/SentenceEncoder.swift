@@ -92,7 +92,7 @@ public struct SentenceEncoder: Sendable {
         let ids = [tokenizer.classifier] + pieces + [tokenizer.separator]
         let features = try inputs.features(ids, second: ids.count, padding: tokenizer.padding)
         guard let (values, shape) = try model.prediction(from: features).floats(output), let size = shape.last, size > 0
-        else { throw QuestionAnsweringError("The model gives no array '\(output)'.") }
+        else { throw QuestionAnsweringError("The model has no array output '\(output)'.") }
         guard values.count > size else { return Self.unit(values) }
         guard values.count / size >= ids.count else {
             throw QuestionAnsweringError("The model gives fewer vectors in '\(output)' than it takes tokens.")

@@ -110,7 +110,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
             )
         }
         let count = sizes.closest(isOne(extents) ? extents.reduce(1, *) : 15_600)
-        guard count >= 1 else { throw SNError(.invalidModel, "The input '\(feature.name)' takes no samples.") }
+        guard count >= 1 else { throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples.") }
         windowSize = count
         (model, input) = (mlModel, feature.name)
     }
@@ -140,7 +140,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
                 .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
         }
         guard let name = description.predictedFeatureName, let value = output.featureValue(for: name) else {
-            throw SNError(.invalidModel, "The model gives no class.")
+            throw SNError(.invalidModel, "The model outputs no class.")
         }
         let label = value.type == .string ? value.stringValue : "\(value.int64Value)"
         return [SNClassification(identifier: label, confidence: 1)]

@@ -18,7 +18,7 @@ open class VNCoreMLModel: NSObject {
         guard let input = model.modelDescription.inputs.first(where: { $0.type == .image }) else {
             throw VNError(
                 .invalidModel,
-                "The model takes no image; its inputs are:\n" + model.modelDescription.inputList
+                "The model has no image input; its inputs are:\n" + model.modelDescription.inputList
             )
         }
         self.model = model

@@ -79,14 +79,14 @@ package struct TextGeneration: Sendable {
         let shape = [Int](repeating: 1, count: max(rank - 1, 0)) + [padded.count]
         let outputs = try predict([input.name: .tensor(Tensor(elements: padded, scalarType: .int32, shape: shape))])
         guard case .tensor(let scores)? = outputs[output], let classes = scores.shape.last, classes > 1 else {
-            throw ModelError(.invalidModel, "The model gives no score for each token.")
+            throw ModelError(.invalidModel, "The model does not output a score for each token.")
         }
         let rows = scores.count / classes
         let row = rows == padded.count ? given.count - 1 : rows - 1
-        guard row >= 0, scores.count > 0 else { throw ModelError(.invalidModel, "The model gives no scores.") }
+        guard row >= 0, scores.count > 0 else { throw ModelError(.invalidModel, "The model outputs no scores.") }
         let values = scores.values[row * classes..<(row + 1) * classes]
         guard let greatest = values.filter(\.isFinite).max() else {
-            throw ModelError(.invalidModel, "The model gives no finite score.")
+            throw ModelError(.invalidModel, "The model outputs no finite score.")
         }
         let sum = values.reduce(0) { $1.isFinite ? $0 + exp($1 - greatest) : $0 }
         return values.enumerated().filter { $0.element.isFinite }.sorted { $0.element > $1.element }.prefix(width)

@@ -85,7 +85,7 @@ extension MLCreateError {
 extension ActivityPrediction.Window {
     init(_ output: any MLFeatureProvider, of model: MLModel) throws {
         guard let name = model.modelDescription.predictedFeatureName, let value = output.featureValue(for: name) else {
-            throw MLCreateError.generic(reason: "the model gives no class; it is not a classifier of activities")
+            throw MLCreateError.generic(reason: "the model outputs no class; it is not an activity classifier")
         }
         label = value.type == .int64 ? "\(value.int64Value)" : value.stringValue
         var shares: [String: Double]?

@@ -208,7 +208,7 @@ struct ActivityTable {
         _ recordingColumn: String
     ) throws -> [ActivityTable] {
         guard frame.shape.rows > 0 else {
-            throw MLCreateError.generic(reason: "the table has no rows; there is nothing to learn from")
+            throw MLCreateError.generic(reason: "the table has no rows to train on")
         }
         let sensors = try features.map { try frame.seriesNumbers($0) }
         let labels = try frame.seriesTexts(labelColumn, for: "the labels")

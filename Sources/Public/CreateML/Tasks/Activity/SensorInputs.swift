@@ -132,7 +132,7 @@ package struct SensorInputs {
             for state in states {
                 guard let value = output.featureValue(for: state.output) else {
                     throw MLCreateError.generic(
-                        reason: "the model gives no '\(state.output)', which its next prediction takes"
+                        reason: "the model did not output '\(state.output)', the input of its next prediction"
                     )
                 }
                 past[state.input] = value

@@ -101,7 +101,7 @@ extension KeypointTable {
         in folder: URL?
     ) throws -> [Recording] {
         guard frame.shape.rows > 0 else {
-            throw MLCreateError.generic(reason: "the table of files has no rows; there is nothing to learn from")
+            throw MLCreateError.generic(reason: "the table of files has no rows to train on")
         }
         let files = try frame.seriesTexts(columns.file, for: "the files")
         let labels = try frame.seriesTexts(columns.label, for: "the labels")

@@ -27,7 +27,7 @@ struct KeypointTable {
         feature: String
     ) throws -> [Session] {
         guard frame.shape.rows > 0 else {
-            throw MLCreateError.generic(reason: "the table of key points has no rows; there is nothing to learn from")
+            throw MLCreateError.generic(reason: "the table of key points has no rows to train on")
         }
         let groups = RowGroups(try frame.seriesTexts(session, for: "the session"))
         let labels = try frame.seriesTexts(label, for: "the labels")

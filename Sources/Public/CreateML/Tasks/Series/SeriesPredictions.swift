@@ -75,7 +75,7 @@ package enum KeypointPredictions {
         frameRate: Double? = nil
     ) throws -> [WindowPrediction] {
         guard let windows = windows(of: model.engine.interface) else {
-            throw MLCreateError.type(reason: "the model takes no poses; one takes 'poses', [frames, 3, joints]")
+            throw MLCreateError.type(reason: "the model has no input 'poses', [frames, 3, joints]")
         }
         let reader = KeypointReader(
             skeleton: windows.skeleton,
@@ -101,7 +101,7 @@ package enum KeypointPredictions {
         featureColumn: String
     ) throws -> [(session: String, windows: [WindowPrediction])] {
         guard let windows = windows(of: model.engine.interface) else {
-            throw MLCreateError.type(reason: "the model takes no poses; one takes 'poses', [frames, 3, joints]")
+            throw MLCreateError.type(reason: "the model has no input 'poses', [frames, 3, joints]")
         }
         let names =
             frame.containsColumn(sessionColumn)

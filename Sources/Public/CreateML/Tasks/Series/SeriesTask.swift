@@ -133,7 +133,7 @@ extension SeriesOutcome {
         guard let name = model.modelDescription.predictedProbabilitiesName,
             let probabilities = output.featureValue(for: name)?.dictionaryValue
         else {
-            throw MLCreateError.generic(reason: "the model gives no probabilities; it is not a classifier of this task")
+            throw MLCreateError.generic(reason: "the model outputs no probabilities; it is not a model of this task")
         }
         return probabilities.map { (label: "\($0.key)", confidence: $0.value.doubleValue) }
             .sorted { ($1.confidence, $0.label) < ($0.confidence, $1.label) }

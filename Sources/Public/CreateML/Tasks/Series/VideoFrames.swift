@@ -84,7 +84,7 @@ package final class VideoFrames {
         guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw ModelError(
                 .io,
-                stated.map { "videos are read by a program, and this is none: \($0)" }
+                stated.map { "not a program that reads videos: \($0)" }
                     ?? "videos are read by the program ffmpeg, which is not installed; install the package ffmpeg (apt "
                     + "install ffmpeg, dnf install ffmpeg-free), or use folders of pictures, one for each frame",
                 at: path

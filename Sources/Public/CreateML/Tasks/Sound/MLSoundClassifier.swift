@@ -173,7 +173,7 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
                 ])
             )
         guard let array = features.featureValue(for: "features")?.multiArrayValue else {
-            throw MLCreateError.generic(reason: "the model gives no features; it is not a classifier of sounds")
+            throw MLCreateError.generic(reason: "the model outputs no features; it is not a sound classifier")
         }
         let values = (0..<array.count).map { array[$0].floatValue }
         return try SeriesOutcome.results(of: models[2].loaded(), "features", values, [values.count])

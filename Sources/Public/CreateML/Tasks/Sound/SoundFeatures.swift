@@ -61,7 +61,7 @@ enum SoundFeatures {
         }
         let files = try source.labeledSounds()
         guard files.contains(where: { !$0.value.isEmpty }) else {
-            throw MLCreateError.generic(reason: "there are no sound files to learn from; add some")
+            throw MLCreateError.generic(reason: "there are no sound files to train on; add some")
         }
         return try files.keys.sorted().flatMap { label in
             try (files[label] ?? []).map { Clip(label: label, spectrograms: try spectrograms($0, reader)) }

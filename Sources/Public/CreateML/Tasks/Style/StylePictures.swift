@@ -30,7 +30,7 @@ struct StylePictures: Sendable {
         }
         guard !contents.isEmpty else {
             throw MLCreateError.io(
-                reason: "\(folder.path) holds no picture that can be read; put a few tens of "
+                reason: "\(folder.path) has no readable picture; put a few tens of "
                     + "\(ImageFile.kinds) pictures into it"
                     + (skipped.first.map { " (\($0.name): \($0.reason))" } ?? "")
             )

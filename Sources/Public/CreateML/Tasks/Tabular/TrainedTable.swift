@@ -71,7 +71,7 @@ package struct TrainedTable: Sendable {
         (layout, target, labels, choice) = (parts.layout, parts.target, parts.labels, nil)
         task = try TaskModel(model, isLoaded: false)
         engine = try MLCreateError.translating { try TabularPipeline.engine(model) }
-        let failure = MLCreateError.generic(reason: "the model was loaded from a file, which holds no metrics")
+        let failure = MLCreateError.generic(reason: "the model was loaded from a file, which has no metrics")
         (trainingMetrics, validationMetrics) = (.failure(failure), .failure(failure))
         let features = layout.features.map { feature -> EncodedFeature in
             switch feature.kind {
@@ -158,7 +158,7 @@ package struct TrainedTable: Sendable {
         return try MLCreateError.translating {
             let outputs = try engine.predictions(from: batch)
             guard let column = outputs.columns[target] else {
-                throw MLCreateError.generic(reason: "the model gives no '\(target)'")
+                throw MLCreateError.generic(reason: "the model has no output '\(target)'")
             }
             return column
         }
@@ -177,7 +177,7 @@ package struct TrainedTable: Sendable {
         return FeatureColumn(
             try (0..<results.count).map { row in
                 guard let value = results.features(at: row).featureValue(for: target) else {
-                    throw MLCreateError.generic(reason: "the model that was set gives no '\(target)'")
+                    throw MLCreateError.generic(reason: "the assigned model has no output '\(target)'")
                 }
                 switch value.type {
                 case .string: return .string(value.stringValue)
@@ -241,7 +241,7 @@ package struct TrainedTable: Sendable {
             if values.count == rows.count * labels.count { return (labels, values) }
         default: break
         }
-        throw MLCreateError.generic(reason: "the model gives no probabilities of '\(target)'")
+        throw MLCreateError.generic(reason: "the model outputs no probabilities of '\(target)'")
     }
 
     func evaluation(on frame: DataFrame) -> TabularMetrics {

@@ -141,7 +141,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
         let settings = candidate.settings(after: best.stage)
         guard let folds else {
             guard let kept, kept.candidate == best.candidate else {
-                throw MLCreateError.generic(reason: "the best of the algorithms is not there any more")
+                throw MLCreateError.generic(reason: "the best algorithm is missing")
             }
             let trained = try TrainedTable(table, try kept.learner.predictor(), choice: choice(best.candidate))
             return Product(trained, settings, .split(strategy: .automatic))

@@ -53,7 +53,7 @@ struct FeatureLayout: Hashable, Sendable {
     init(learning columns: [(name: String, content: ColumnContent)]) throws {
         features = try columns.map { name, content in
             func empty() -> MLCreateError {
-                .generic(reason: "the column '\(name)' has no values to learn from; leave it out of featureColumns")
+                .generic(reason: "the column '\(name)' has no values to train on; leave it out of featureColumns")
             }
             switch content {
             case .numbers(let values):
