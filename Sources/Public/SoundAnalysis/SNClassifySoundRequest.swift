@@ -110,7 +110,9 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
             )
         }
         let count = sizes.closest(isOne(extents) ? extents.reduce(1, *) : 15_600)
-        guard count >= 1 else { throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples.") }
+        guard count >= 1 else {
+            throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples.")
+        }
         windowSize = count
         (model, input) = (mlModel, feature.name)
     }

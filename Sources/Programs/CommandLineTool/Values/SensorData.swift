@@ -134,7 +134,8 @@ struct SensorData {
                     switch value {
                     case let value as Double: sensors[index].append(value)
                     case let value as Int: sensors[index].append(Double(value))
-                    case nil: throw Failure("\(file): row \(row + 2) has no value in '\(name)'; add it or remove the row")
+                    case nil:
+                        throw Failure("\(file): row \(row + 2) has no value in '\(name)'; add it or remove the row")
                     case let value?: throw Failure("\(file): row \(row + 2) has '\(value)' in '\(name)', not a number")
                     }
                 }
