@@ -41,20 +41,7 @@ struct RocketFeatures: Sendable {
         let ridge =
             solves && labels.count <= RidgeClassifier.exampleLimit && labels.count > 1
             ? try RidgeClassifier(features: features, labels: labels, classCount: classCount, groups: groups) : nil
-        var (means, scales) = ([Float](repeating: 0, count: width), [Float](repeating: 1, count: width))
-        for k in 0..<width {
-            var sum = 0.0
-            for row in labels.indices { sum += Double(features[row * width + k]) }
-            let mean = sum / Double(labels.count)
-            var squares = 0.0
-            for row in labels.indices {
-                let difference = Double(features[row * width + k]) - mean
-                squares += difference * difference
-            }
-            let deviation = (squares / Double(labels.count)).squareRoot()
-            means[k] = Float(mean)
-            scales[k] = deviation > 1e-6 ? Float(1 / deviation) : 1
-        }
+        let (means, scales) = Self.moments(features, width: width)
         (self.means, self.scales) = (means, scales)
         Self.standardize(&features, means, scales)
         training = features
@@ -74,6 +61,28 @@ struct RocketFeatures: Sendable {
             biases.append(Float(bias * ridge.steepness))
         }
         start = [Tensor(weights, shape: [classCount, width]), Tensor(biases, shape: [classCount])]
+    }
+
+    /// The mean of each column of [rows, width], and the inverse of its deviation; 1 for columns that are constant.
+    private static func moments(_ features: [Float], width: Int) -> (means: [Float], scales: [Float]) {
+        let count = features.count / width
+        var means = [Double](repeating: 0, count: width)
+        for row in 0..<count {
+            for k in 0..<width { means[k] += Double(features[row * width + k]) }
+        }
+        for k in 0..<width { means[k] /= Double(count) }
+        var squares = [Double](repeating: 0, count: width)
+        for row in 0..<count {
+            for k in 0..<width {
+                let difference = Double(features[row * width + k]) - means[k]
+                squares[k] += difference * difference
+            }
+        }
+        let scales = squares.map { square -> Float in
+            let deviation = (square / Double(count)).squareRoot()
+            return deviation > 1e-6 ? Float(1 / deviation) : 1
+        }
+        return (means.map { Float($0) }, scales)
     }
 
     private static func standardize(_ features: inout [Float], _ means: [Float], _ scales: [Float]) {

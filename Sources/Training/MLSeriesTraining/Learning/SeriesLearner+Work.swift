@@ -179,6 +179,8 @@ extension SeriesLearner {
         // gradients are small, but Adam's steps are not, and larger ones would overfit.
         let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
+        // Passes over the data beyond one change no prediction.
+        if rocket?.start != nil { settings.leastSteps = 1 }
         let trainer = try SequenceNetworkTrainer(
             network,
             settings: settings,

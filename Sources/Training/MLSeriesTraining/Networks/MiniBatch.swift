@@ -90,7 +90,8 @@ struct MiniBatch {
         batch: Int
     ) -> Tensor {
         let width = examples.inputCount
-        var x = Tensor.zeros([steps, batch, width])
+        let isFull = chosen.count == batch && chosen.allSatisfy { examples.labels[$0].count - first >= steps }
+        var x = Tensor(uninitialized: .float32, shape: [steps, batch, width], zeroed: !isFull)
         x.withMutableElements(of: Float.self) { x in
             guard let target = x.baseAddress else { return }
             for (place, index) in chosen.enumerated() {

@@ -149,16 +149,32 @@ package struct TrainedTable: Sendable {
         case labels([FeatureData])
     }
 
+    /// The number of rows that are predicted at a time: a model's inputs in double precision take memory, too.
+    private static let rowsAtATime = 1 << 14
+
+    /// An output of the model for every row.
     private static func run(
         _ engine: Pipeline,
-        _ batch: FeatureBatch,
-        _ target: String
+        _ layout: FeatureLayout,
+        _ table: EncodedTable,
+        _ output: String
     ) throws -> FeatureColumn {
-        guard batch.count > 0 else { return .doubles([]) }
-        return try MLCreateError.translating {
+        guard table.rowCount > 0 else { return .doubles([]) }
+        guard table.rowCount > rowsAtATime else { return try run(engine, table.batch(layout), output) }
+        var result: FeatureColumn?
+        for start in stride(from: 0, to: table.rowCount, by: rowsAtATime) {
+            let rows = Array(start..<min(start + rowsAtATime, table.rowCount))
+            let part = try run(engine, table.rows(rows).batch(layout), output)
+            result = try result?.appending(part) ?? part
+        }
+        return result ?? .doubles([])
+    }
+
+    private static func run(_ engine: Pipeline, _ batch: FeatureBatch, _ output: String) throws -> FeatureColumn {
+        try MLCreateError.translating {
             let outputs = try engine.predictions(from: batch)
-            guard let column = outputs.columns[target] else {
-                throw MLCreateError.generic(reason: "the model has no output '\(target)'")
+            guard let column = outputs.columns[output] else {
+                throw MLCreateError.generic(reason: "the model has no output '\(output)'")
             }
             return column
         }
@@ -166,7 +182,7 @@ package struct TrainedTable: Sendable {
 
     /// Predictions of the current model for rows of the layout.
     private func predict(_ table: EncodedTable) throws -> FeatureColumn {
-        guard let replacement = task.replacement else { return try Self.run(engine, table.batch(layout), target) }
+        guard let replacement = task.replacement else { return try Self.run(engine, layout, table, target) }
         let batch = table.batch(layout)
         let examples = try (0..<batch.count).map { row in
             try MLDictionaryFeatureProvider(
@@ -229,7 +245,7 @@ package struct TrainedTable: Sendable {
         try task.checkNotReplaced("its probabilities are not known: ask the model itself")
         let table = try layout.encode(frame)
         guard table.rowCount > 0 else { return (labels, []) }
-        switch try Self.run(engine, table.batch(layout), target + "Probability") {
+        switch try Self.run(engine, layout, table, target + "Probability") {
         case .scores(let labels, let values): return (labels, values)
         case .values(let rows):
             var values: [Double] = []
@@ -260,7 +276,7 @@ package struct TrainedTable: Sendable {
         _ table: EncodedTable,
         _ truth: TargetContent
     ) throws -> TabularMetrics {
-        try metrics(labels, truth, try run(engine, table.batch(layout), target))
+        try metrics(labels, truth, try run(engine, layout, table, target))
     }
 
     private static func metrics(
@@ -324,6 +340,32 @@ package enum TabularMetrics: Sendable {
         case .classifier(let counts): MLClassifierMetrics(counts)
         case .failure(let error): MLClassifierMetrics(error)
         case .regressor: MLClassifierMetrics(MLCreateError.generic(reason: "these are metrics of a regressor"))
+        }
+    }
+}
+
+extension FeatureColumn {
+    /// The values of both, for columns of one kind.
+    ///
+    /// - Throws: `MLCreateError` for columns of different kinds, and of arrays, which no target is.
+    fileprivate consuming func appending(_ other: FeatureColumn) throws -> FeatureColumn {
+        switch (consume self, other) {
+        case (.doubles(var values), .doubles(let more)):
+            values += more
+            return .doubles(values)
+        case (.integers(var values), .integers(let more)):
+            values += more
+            return .integers(values)
+        case (.strings(var values), .strings(let more)):
+            values += more
+            return .strings(values)
+        case (.scores(let labels, var values), .scores(let same, let more)) where labels == same:
+            values += more
+            return .scores(labels: labels, values: values)
+        case (.values(var values), .values(let more)):
+            values += more
+            return .values(values)
+        default: throw MLCreateError.generic(reason: "the model's output has different types in different rows")
         }
     }
 }
