@@ -83,14 +83,16 @@ package final class Vault: ModelVault {
     package func encryptedFolder(_ path: String) throws(ModelError) -> any FolderContents {
         let folder = StoredFolder(path)
         let record = try Self.record(in: folder, at: path)
-        return try open(record, folder, at: path)
+        return try open(record, contentKey(of: record, at: path), folder, at: path)
     }
 
     package func archive(_ path: String) throws(ModelError) -> any FolderContents {
         let archive = try opened(path)
         guard let record = try archive.record else { return archive.contents }
-        let folder = try open(record, archive.files, at: path)
-        try withErrorContext(path) { () throws(ModelError) in try archive.check(contentKey(of: record, at: path)) }
+        // Once: a sealed key is opened by another program.
+        let contentKey = try contentKey(of: record, at: path)
+        let folder = try open(record, contentKey, archive.files, at: path)
+        try withErrorContext(path) { () throws(ModelError) in try archive.check(contentKey) }
         return folder
     }
 
@@ -104,10 +106,10 @@ package final class Vault: ModelVault {
 
     private func open(
         _ record: EncryptionRecord,
+        _ contentKey: SecretBytes,
         _ files: any StoredFiles,
         at path: String
     ) throws(ModelError) -> EncryptedFolder {
-        let contentKey = try contentKey(of: record, at: path)
         if !state.withLock({ $0.permitsDumps }) { csecrets_forbid_dumps() }
         return try withErrorContext(path) { () throws(ModelError) in
             try EncryptedFolder(record, contentKey: contentKey, stored: files)

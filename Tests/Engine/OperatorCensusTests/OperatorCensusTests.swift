@@ -63,6 +63,7 @@ func everyOperatorIsTested() throws {
         }
         for rule in (type as? any LoweredFromLayers.Type)?.layers ?? [] {
             if !claimed.insert("layer \(rule.field)").inserted { repeated.append("layer \(rule.field)") }
+            #expect(Catalogue.standard.rule(forField: rule.field) != nil, "\(type) is listed without its rules")
         }
     }
     #expect(repeated == [])

@@ -9,7 +9,7 @@
 /// A function of one variable that an operator applies to its result before storing it.
 ///
 /// The parameters are those of MIL's operations of the same names.
-package enum Activation: Hashable, Sendable, Codable {
+package enum Activation: Hashable, Sendable {
     case none
     case relu
     /// min(max(x, low), high)

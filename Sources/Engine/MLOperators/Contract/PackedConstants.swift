@@ -108,7 +108,8 @@ package enum PackedConstants {
         form: String,
         make: () -> Derived?
     ) -> Derived? {
-        let key = PackedKey(byteOffset: tensor.byteOffset, shape: tensor.shape, form: "\(tensor.scalarType) \(form)")
+        let known = "\(tensor.scalarType.rawValue) \(form)"
+        let key = PackedKey(byteOffset: tensor.byteOffset, shape: tensor.shape, form: known)
         return shared(tensor, key) { _ in make() }
     }
 
@@ -138,7 +139,10 @@ package enum PackedConstants {
 
 /// A constant matrix packed for the micro-kernels, shared between plans.
 func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights? {
-    PackedConstants.packed(tensor, form: "matrix \(terms) \(columns) \(layout) \(InstructionSet.current)") { memory in
+    // By name: printing a case looks for its name at run time.
+    let order = layout == .columnsByTerms ? "columnsByTerms" : "termsByColumns"
+    let form = "matrix \(terms) \(columns) \(order) \(InstructionSet.current.description)"
+    return PackedConstants.packed(tensor, form: form) { memory in
         PackedWeights(
             stored: memory,
             isHalf: tensor.scalarType == .float16,

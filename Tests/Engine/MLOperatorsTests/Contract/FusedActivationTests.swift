@@ -1,3 +1,6 @@
+import Foundation
+import MLGraph
+import MLNumerics
 import MLOperators
 import Testing
 
@@ -16,5 +19,31 @@ import Testing
 
     @Test(arguments: cases) func valueAt(_ activation: Activation, _ x: Double, _ expected: Double) {
         #expect(abs(activation.apply(x) - expected) <= 1e-12 * max(1, abs(expected)))
+    }
+
+    /// Compiled models hold activations in this form, which a release cannot change.
+    @Test func writtenForm() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        func text(_ activation: Activation) throws -> String {
+            String(decoding: try encoder.encode(activation), as: UTF8.self)
+        }
+        #expect(try text(.relu) == #"{"relu":{}}"#)
+        #expect(try text(.clip(low: 0.5, high: 6)) == #"{"clip":{"high":6,"low":0.5}}"#)
+        #expect(try text(.thresholdedRelu(alpha: 2)) == #"{"thresholdedRelu":{"alpha":2}}"#)
+        for (activation, _, _) in Self.cases {
+            let tree = try ValueTree(encoding: activation)
+            #expect(try tree.decoded(as: Activation.self) == activation)
+            #expect(try JSONDecoder().decode(Activation.self, from: encoder.encode(activation)) == activation)
+        }
+    }
+
+    @Test(arguments: [
+        ValueTree.record([:]), .record(["swish": .record([:])]), .record(["relu": .null]), .text("relu"),
+        .record(["clip": .record(["low": .number(0)])]), .record(["relu": .record([:]), "tanh": .record([:])]),
+        .record(["elu": .record(["alpha": .text("1")])]),
+    ])
+    func foreignFormsAreRefused(_ tree: ValueTree) {
+        #expect(throws: ModelError.self) { try tree.decoded(as: Activation.self) }
     }
 }
