@@ -116,7 +116,7 @@ struct UseIntegersTests {
         let first = try writer.pair(x, scale: 1.0 / 32)
         let bias = writer.builder.constant(writer.multiples([128], of: 1.0 / 64, upTo: 1))
         var y = try writer.builder.add(Linear(), first, writer.weight([128, 96], scale: 1.0 / 2048), bias)
-        y = try writer.pair(writer.builder.add(Unary<Gelu>(), y), scale: 1.0 / 32)
+        y = try writer.pair(writer.builder.add(Unary(Gelu(mode: .exact)), y), scale: 1.0 / 32)
         y = try writer.pair(
             writer.builder.add(Linear(), y, writer.weight([96, 128], scale: 1.0 / 2048)),
             scale: 1.0 / 16

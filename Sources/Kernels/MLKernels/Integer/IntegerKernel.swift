@@ -5,7 +5,9 @@ import CMLKernels
 /// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not leave
 /// 32 bits.
 package enum IntegerKernel {
-    /// What happens to sums. Pointers must stay valid during the call.
+    /// What happens to sums.
+    ///
+    /// Pointers must stay valid during the call.
     package struct Finish {
         /// One factor for each column.
         package var scale: UnsafePointer<Float>
