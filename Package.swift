@@ -455,7 +455,7 @@ let checks: [[Target]] = [
                     "MLEngine", "TestSupport", protobuf,
                 ]
             ),
-            tests("MLPassesTests", ["MLNumerics", "MLGraph", "MLOperators", "MLRuntime", "MLPasses"]),
+            tests("MLPassesTests", ["MLNumerics", "MLKernels", "MLGraph", "MLOperators", "MLRuntime", "MLPasses"]),
             tests("MLModelsTests", ["MLNumerics", "MLSpecification", "MLFeatures", "MLModels", protobuf]),
             tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         ]

@@ -42,11 +42,16 @@ package struct Catalogue: Sendable {
     /// spells some fields differently.
     package func rule(forField name: String) -> LayerRule? { byField[name.lowercased()] }
 
+    /// The operators that only passes create.
+    private static let passOperators: [any Operator.Type] = [
+        FromGrid.self, IntegerProduct.self, OntoGrid.self, Relayout.self, ToGrid.self,
+    ]
+
     /// The operators that graph files may contain: those of `standard` and those that only passes create, by the names
     /// that `GraphEncoder` writes.
     package static let writtenOperators: [String: any Operator.Type] = {
         var types: [String: any Operator.Type] = [:]
-        for type in standard.operators + [Relayout.self] { types[GraphEncoder.name(of: type)] = type }
+        for type in standard.operators + passOperators { types[GraphEncoder.name(of: type)] = type }
         return types
     }()
 }

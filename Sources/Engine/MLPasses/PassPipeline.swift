@@ -21,6 +21,7 @@ package enum PassPipeline {
         RaiseReshapes(),
         FuseResidual(),
         FuseActivation(),
+        UseIntegers(),
     ]
 
     /// The number of rounds after which the pipeline stops even if something still changes.

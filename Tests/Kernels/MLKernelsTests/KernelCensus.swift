@@ -49,6 +49,8 @@ extension KernelTests {
             for number in CodedConvolutionTests.problems.indices {
                 CodedConvolutionTests().matchesExpandedWeights(number: number)
             }
+            for number in IntegerProductTests.problems.indices { IntegerProductTests().sumsAreExact(number: number) }
+            IntegerProductTests().grids()
             for problem in ConvolutionKernelTests.filteredProblems {
                 ConvolutionKernelTests().minimalFiltering(problem: problem)
             }

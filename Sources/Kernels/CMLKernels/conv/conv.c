@@ -178,7 +178,7 @@ static void convolve(void *context, long index, int worker) {
     const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
     const size_t lists = (size_t)places * (list + sizeof(found));
     const size_t firsts = (size_t)w->taps * sizeof(long);
-    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 ? 0 : panel_bytes));
+    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 || j->storage == CML_PAIRS ? 0 : panel_bytes));
     run *runs = (run *)scratch;
     found *known = (found *)(scratch + (size_t)places * list);
     for (long part = 0; part < places; part++) known[part].count = -1;
@@ -187,7 +187,7 @@ static void convolve(void *context, long index, int worker) {
     float *widened = (float *)(scratch + ((lists + 2 * table + firsts + 63) & ~(size_t)63));
     static const long zero = 0;
     // A residual in the result's own place is what the first partial sum starts from.
-    const int in_place = e->residual == j->y && e->ldr == s->out_channels;
+    const int in_place = e->residual == j->y && e->ldr == s->out_channels && j->storage != CML_PAIRS;
 
     cml_tile t = {.lda = w->in_stride * s->in_channels, .ldb = width, .ldc = w->out_step * s->out_channels,
                   .ldr = w->out_step * e->ldr, 
@@ -207,7 +207,8 @@ static void convolve(void *context, long index, int worker) {
         t.n = j->out_channels - column < width ? j->out_channels - column : width;
         t.bias = e->bias ? e->bias + channel : NULL;
         t.slope = e->slope ? e->slope + channel : NULL;
-        const cml_tile_kernel *kernels = t.n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+        const cml_tile_kernel *kernels = cml_tiles(isa, j->storage, t.n);
+        cml_tile_integers(&t, e, channel, j->y);
 
         // The next panel is brought near evenly while the tiles of this one are worked on.
         const size_t bits = j->codes ? (size_t)j->codes->bits : j->storage == CML_F16 ? 16 : 32;
@@ -319,7 +320,7 @@ static void convolve(void *context, long index, int worker) {
     const long column0 = panel0 * width, column1 = panel1 * width < j->out_channels ? panel1 * width : j->out_channels;
     for (long tile = tile0; tile < tile1; tile++) {
         const place p = locate(j, group, tile);
-        cml_finish(isa, e, p.y + column0, t.ldc, p.q1 - p.q0, column1 - column0);
+        cml_finish(isa, e, p.y + column0, t.ldc, p.q1 - p.q0, column1 - column0, j->y);
     }
 }
 

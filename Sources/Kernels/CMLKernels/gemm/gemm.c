@@ -120,7 +120,8 @@ static void multiply(void *context, long index, int worker) {
     const long b_offset = call->b_offsets ? call->b_offsets[item] : 0;
     const long c_offset = call->c_offsets ? call->c_offsets[item] : 0;
     const cml_codes *codes = call->storage == CML_CODES ? call->codes : NULL;
-    const size_t element = call->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t);
+    const size_t element = call->storage == CML_F16 ? sizeof(uint16_t) : sizeof(float);
+    const int pairs = call->storage == CML_PAIRS;
     const char *b = codes ? NULL : (const char *)call->b + (size_t)b_offset * element;
     const cml_epilogue *e = &call->epilogue;
     static const long zero = 0;
@@ -141,7 +142,7 @@ static void multiply(void *context, long index, int worker) {
     float *const result = call->c + c_offset + row0 * call->ldc + column0;
     // What orders the sums of an element follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
-    if (call->m <= 4) {
+    if (call->m <= 4 && !pairs) {
         const cml_stream_kernel *const kernels = streams(isa, call);
         const long step = streamed_rows(isa, codes);
         for (long panel = panel0; panel < panel1; panel++) {
@@ -162,18 +163,18 @@ static void multiply(void *context, long index, int worker) {
                 kernels[left < step ? left : step](&stream);
             }
         }
-        cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
+        cml_finish(isa, e, result, call->ldc, rows, column1 - column0, NULL);
         return;
     }
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
     const long all_tiles = (call->m + isa->rows - 1) / isa->rows;
-    const long block_terms = call->storage == CML_F32 && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
-    const long blocks = all_tiles == 1 && call->storage == CML_F32 ? 1 : (call->k + block_terms - 1) / block_terms;
+    const long block_terms = (call->storage == CML_F32 || pairs) && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
+    const long blocks = all_tiles == 1 && (call->storage == CML_F32 || pairs) ? 1 : (call->k + block_terms - 1) / block_terms;
     // Codes are packed in chunks, where blocks of them must begin.
     const long block_step = codes ? block_terms : 0;
     // A residual in the result's own place is what the first partial sum starts from.
-    const int in_place = e->residual == call->c && e->ldr == call->ldc;
+    const int in_place = e->residual == call->c && e->ldr == call->ldc && !pairs;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
     const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
@@ -192,7 +193,7 @@ static void multiply(void *context, long index, int worker) {
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             const size_t at = (size_t)column * (size_t)call->k + (size_t)(k0 * width);
-            if (call->storage == CML_F32) {
+            if (call->storage == CML_F32 || pairs) {
                 t->b = (const float *)b + at;
             } else {
                 if (codes) isa->expand_codes(codes, panel, k0, k1, widened);
@@ -212,7 +213,8 @@ static void multiply(void *context, long index, int worker) {
             const int has_next = panel + 1 < panel1 || block + 1 < blocks;
             const char *ahead = has_next ? codes ? (const char *)codes->packed + next * (size_t)codes->bits / 8
                                                  : b + next * element : NULL;
-            const cml_tile_kernel *kernels = t->n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+            const cml_tile_kernel *kernels = cml_tiles(isa, call->storage, t->n);
+            cml_tile_integers(t, e, column, call->c);
             t->ahead_step = cml_ahead_step(codes ? width * codes->bits / 8 : width * (long)element, tiles);
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
@@ -224,7 +226,7 @@ static void multiply(void *context, long index, int worker) {
             }
         }
     }
-    cml_finish(isa, e, result, call->ldc, rows, column1 - column0);
+    cml_finish(isa, e, result, call->ldc, rows, column1 - column0, call->c);
 }
 
 void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
@@ -232,7 +234,7 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     job j = {.isa = isa, .call = call};
     j.panels = (call->n + isa->panel - 1) / isa->panel;
     const long workers = cml_worker_count();
-    const size_t b_bytes = (size_t)(call->n * call->k) * (call->storage == CML_F32 ? 4 : 2);
+    const size_t b_bytes = (size_t)(call->n * call->k) * (call->storage == CML_F16 ? 2 : 4);
     const size_t a_bytes = (size_t)(call->m * call->k) * 4;
     const size_t operations = (size_t)(2 * call->m * call->n) * (size_t)call->k;
     j.rows_each = call->m;

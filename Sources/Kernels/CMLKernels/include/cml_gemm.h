@@ -1,5 +1,6 @@
 // Matrix products with packed right-hand sides and fused epilogues.
 #pragma once
+#include "cml_integer.h"
 #include "cml_runtime.h"
 
 // Functions of one variable, with parameters alpha and beta where noted.
@@ -62,11 +63,13 @@ typedef struct {
     long ldr;               // row stride of the residual
     cml_unary function;
     float alpha, beta;      // parameters of the function
-    const float *slope;     // per column, for CML_PRELU
+    const float *slope;     // per column, for CML_PRELU; not after CML_PAIRS
+    const cml_integers *integers;  // for CML_PAIRS
 } cml_epilogue;
 
-// CML_CODES: see cml_codes.h.
-typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2 } cml_storage;
+// CML_CODES: see cml_codes.h.  CML_PAIRS: both factors have pairs of int16_t in the places of floats, so that all numbers of
+// terms and strides count pairs; sums of products must not leave 32 bits.
+typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2, CML_PAIRS = 3 } cml_storage;
 struct cml_codes;
 
 // Floats that packed [k, n] weights take: panels of the panel width, the last padded with zeros.

@@ -28,6 +28,10 @@ typedef struct {
     const float *slope;
     cml_unary function;      // up to CML_PRELU except CML_LEAKY_RELU; the others are applied with cml_finish
     float alpha, beta;
+    const cml_integers *integers;  // of tiles of pairs: with the scale of this tile, where c and the codes begin, and
+    const float *scale;            // whether they are written: not before a function that tiles do not apply
+    const float *base;
+    int whole;
 } cml_tile;
 
 // The step that brings `bytes` for each term near evenly while `tiles` tiles pass over the terms.
@@ -69,6 +73,7 @@ struct cml_isa {
     const char *name;
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
     const cml_tile_kernel *tile_narrow, *tile_wide;    // [rows + 1], for n <= vector and n <= panel
+    const cml_tile_kernel *tile_pairs_narrow, *tile_pairs_wide;  // of integers
     const cml_stream_kernel *stream_f32, *stream_f16;  // [5], 1...4 rows
     // The same for codes: tables by their bits, scaled codes of 4 and 8 bits without and with offsets.
     const cml_stream_kernel *stream_table_1, *stream_table_2, *stream_table_3, *stream_table_4, *stream_table_6;
@@ -77,6 +82,9 @@ struct cml_isa {
     void (*pack_rows)(const float *source, long stride, long k, long n, float *packed);
     void (*pack_columns)(const float *source, long stride, long k, long n, float *packed);
     double (*peak)(float *result);
+    void (*to_grid)(const float *x, const cml_grid *grid, int16_t *y, long count);
+    void (*onto_grid)(const float *x, const cml_grid *grid, float *y, long count);
+    void (*from_grid)(const int16_t *x, float step, float *y, long count);
     void (*widen)(const uint16_t *source, float *result, long count);
     void (*narrow)(const float *source, uint16_t *result, long count);
     void (*unary)(cml_unary function, float alpha, float beta, const float *x, float *y, long count);
@@ -171,9 +179,36 @@ static inline int cml_tile_applies(cml_unary function) {
     return function == CML_IDENTITY || function == CML_RELU || function == CML_CLIP || function == CML_PRELU;
 }
 
-// Applies the epilogue's function to `rows` rows of `columns` results when the tiles did not.
-static inline void cml_finish(const cml_isa *isa, const cml_epilogue *e, float *c, long ldc, long rows, long columns) {
+// The tiles of `n` columns.
+static inline const cml_tile_kernel *cml_tiles(const cml_isa *isa, cml_storage storage, long n) {
+    if (storage == CML_PAIRS) return n <= isa->vector ? isa->tile_pairs_narrow : isa->tile_pairs_wide;
+    return n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
+}
+
+// How far the terms of a pair lie apart: next to each other, or behind those of the columns of a vector.
+static inline long cml_pair_distance(const cml_isa *isa) { return isa->identifier == CML_ISA_NEON ? isa->vector : 1; }
+
+// What tiles of pairs need besides, for the columns from `column` on; `base` is the result's first element.
+static inline void cml_tile_integers(cml_tile *t, const cml_epilogue *e, long column, const float *base) {
+    t->integers = e->integers;
+    if (!e->integers) return;
+    t->scale = e->integers->scale + column;
+    t->base = base;
+    t->whole = cml_tile_applies(e->function);
+}
+
+// Applies the epilogue's function to `rows` rows of `columns` results when the tiles did not; `base` as above.
+static inline void cml_finish(const cml_isa *isa, const cml_epilogue *e, float *c, long ldc, long rows, long columns,
+                              const float *base) {
     if (cml_tile_applies(e->function)) return;
+    if (e->integers && e->integers->codes) {
+        for (long row = 0; row < rows; row++) {
+            float *const from = c + row * ldc;
+            isa->unary(e->function, e->alpha, e->beta, from, from, columns);
+            isa->to_grid(from, &e->integers->grid, e->integers->codes + (from - base), columns);
+        }
+        return;
+    }
     if (ldc == columns) {
         isa->unary(e->function, e->alpha, e->beta, c, c, rows * columns);
         return;

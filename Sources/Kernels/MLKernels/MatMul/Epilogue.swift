@@ -39,7 +39,8 @@ package struct Epilogue {
             function: function,
             alpha: alpha,
             beta: beta,
-            slope: slope
+            slope: slope,
+            integers: nil
         )
     }
 }

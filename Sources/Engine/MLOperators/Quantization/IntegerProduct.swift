@@ -1,0 +1,219 @@
+import MLKernels
+package import MLGraph
+package import MLNumerics
+
+/// A convolution or linear layer of whole numbers with exact sums: f(round(sum · scale[o] + bias[o]) + residual), where
+/// only products whose sums are rounded have `rounded`.
+///
+/// Operands: x of int16, weight of int8 or uint8 as in the layer, scale [O], zero point [O]? of int16 for the weight,
+/// bias [O]?, residual? of the result's shape: float32, or int16 worth `residualStep` each. Result: float32, or int16 on
+/// `grid`. Only passes create it.
+package struct IntegerProduct: Operator {
+    /// The layer, without an activation of its own.
+    package enum Layer: Hashable, Sendable, Codable {
+        case convolution(Convolution)
+        case linear(Linear)
+    }
+
+    package var layer: Layer
+    /// The greatest magnitude of an element of x.
+    package var reach: Int
+    package var rounded: QuantizationGrid?
+    package var residualStep: Double
+    package var activation: Activation
+    package var grid: QuantizationGrid?
+
+    package init(_ layer: Layer, reach: Int, residualStep: Double = 1, activation: Activation = .none) {
+        self.layer = layer
+        self.reach = reach
+        self.residualStep = residualStep
+        self.activation = activation
+    }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        let x = try operands.type(0)
+        let weight = try operands.type(1)
+        guard x.scalarType == .int16, weight.scalarType == .int8 || weight.scalarType == .uint8 else {
+            throw ModelError(.invalidModel, "an integer product of \(x) and \(weight)")
+        }
+        let result = try layerType(x.with(.float32), weight.with(.float32))
+        let columns = result.shape[channelAxis(rank: result.rank)]
+        try checkVector(operands, 2, columns, "scale")
+        try checkVector(operands, 3, columns, "zero point")
+        try checkVector(operands, 4, columns, "bias")
+        if operands.has(5) {
+            let residual = try operands.type(5)
+            guard residual.shape.count == result.rank, residual.scalarType == .int16 || residual.scalarType == .float32
+            else { throw ModelError(.invalidModel, "an integer product of type \(result) plus \(residual)") }
+            _ = try broadcast(residual.shape, result.shape)
+        }
+        return [result.with(grid == nil ? .float32 : .int16)]
+    }
+
+    private func layerType(_ x: ValueType, _ weight: ValueType) throws(ModelError) -> ValueType {
+        let operands = Operands([Operands.Operand(type: x), Operands.Operand(type: weight)])
+        switch layer {
+        case .convolution(let layer): return try layer.resultTypes(of: operands)[0]
+        case .linear(let layer): return try layer.resultTypes(of: operands)[0]
+        }
+    }
+
+    /// The axis of the results that scales and biases belong to.
+    private func channelAxis(rank: Int) -> Int {
+        switch layer {
+        case .convolution: 1
+        case .linear: rank - 1
+        }
+    }
+
+    /// The axis of the weight that numbers the results.
+    package var resultAxis: Int {
+        switch layer {
+        case .convolution: 0
+        case .linear(let layer): layer.weightAxes.columns
+        }
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let shape = operands.shape()
+        let weight = operands[1]
+        let axis = channelAxis(rank: shape.count)
+        let (count, inner) = (shape[axis], shape.dropFirst(axis + 1).reduce(1, *))
+        let perResult = weight.shape.dropFirst(resultAxis + 1).reduce(1, *)
+        var codes = weight.values
+        if let zero = operands.optional(3)?.values {
+            for index in codes.indices { codes[index] -= zero[index / perResult % count] }
+        }
+        let plain = ReferenceOperands(
+            [
+                Tensor(values: operands[0].values, scalarType: .float64, shape: operands[0].shape),
+                Tensor(values: codes, scalarType: .float64, shape: weight.shape),
+            ],
+            resultTypes: [operands.resultTypes[0].with(.float64)]
+        )
+        var values: [Double]
+        switch layer {
+        case .convolution(let layer): values = try layer.reference(plain)[0].values
+        case .linear(let layer): values = try layer.reference(plain)[0].values
+        }
+        let scale = operands[2].values
+        let bias = operands.optional(4)?.values
+        let residual = operands.optional(5)
+        let addends = residual?.values
+        let worth = residual?.scalarType == .int16 ? residualStep : 1
+        for index in values.indices {
+            let channel = index / inner % count
+            var value = values[index] * scale[channel] + (bias?[channel] ?? 0)
+            if let rounded { value = rounded.whole(value) * rounded.step }
+            if let addends { value += addends[index] * worth }
+            value = activation.apply(value)
+            values[index] = grid.map { $0.whole(value) } ?? value
+        }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole {
+        guard case .convolution = layer, operands.constant(1) != nil else { return .rowMajor }
+        return .channelsLast
+    }
+}
+
+extension IntegerProduct {
+    /// Whether kernels compute the product of `terms` terms for each of `taps` taps: pairs, whose sums stay within 32 bits.
+    package static func isExact(terms: Int, taps: Int, reach: Int, weightReach: Int) -> Bool {
+        guard terms % 2 == 0, terms > 0 else { return false }
+        let (product, isLarge) = (terms * taps).multipliedReportingOverflow(by: reach * weightReach)
+        return !isLarge && product < 1 << 31
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .int16, let weight = request.operand(1)?.constant,
+            let scale = request.operand(2), scale.scalarType == .float32, scale.constant != nil,
+            let bias = FloatSource(request, 4), let result = request.results.first, x.count > 0, result.count > 0
+        else { return [] }
+        if let residual = request.operand(5) {
+            guard residual.logicalShape == result.logicalShape, residual.layout == result.layout else { return [] }
+        }
+        guard request.operand(3) == nil || request.operand(3)?.constant != nil else { return [] }
+        let zero = request.operand(3)?.constant?.integers.map { Int16(clamping: $0) } ?? []
+        let (terms, taps, isTermsFirst) = order(weight.shape)
+        let range = weight.scalarType == .int8 ? 128 : 255
+        let weightReach = range + (zero.map { Int($0.magnitude) }.max() ?? 0)
+        guard Self.isExact(terms: terms, taps: taps, reach: reach, weightReach: weightReach) else { return [] }
+        let shape = IntegerWeights.Shape(
+            terms: terms,
+            columns: weight.shape[resultAxis],
+            taps: taps,
+            isTermsFirst: isTermsFirst
+        )
+        let scratch = grid == nil ? 0 : result.count * 4
+        let finish = finish(bias, residual: request.operand(5)?.scalarType)
+        switch layer {
+        case .linear:
+            guard x.layout == .rowMajor, result.layout == .rowMajor else { return [] }
+            let rows = x.count / terms
+            return [
+                Kernel("integer gemm \(weight.scalarType)", scratchByteCount: scratch, packedOperands: [1]) {
+                    guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
+                    return { context in
+                        let (finish, y) = finish(context)
+                        let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+                        IntegerKernel.multiply(x, rows: rows, by: weights, into: y, finish: finish)
+                    }
+                }
+            ]
+        case .convolution(let layer):
+            guard x.layout == .channelsLast, result.layout == .channelsLast, layer.groups == 1 else { return [] }
+            let window = layer.geometry(x.logicalShape, weight.shape, result.logicalShape)
+            let geometry = window.kernelGeometry(batch: x.logicalShape[0])
+            return [
+                Kernel("integer convolution \(weight.scalarType)", scratchByteCount: scratch, packedOperands: [1]) {
+                    guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
+                    return { context in
+                        let (finish, y) = finish(context)
+                        let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+                        IntegerKernel.convolve(
+                            x,
+                            weights,
+                            kernel: window.kernel,
+                            geometry,
+                            into: y,
+                            finish: finish
+                        )
+                    }
+                }
+            ]
+        }
+    }
+
+    /// Terms at each tap, taps, and whether the terms come first, of a weight's shape.
+    package func order(_ weight: [Int]) -> (terms: Int, taps: Int, isTermsFirst: Bool) {
+        switch layer {
+        case .convolution: (weight[1], weight.dropFirst(2).reduce(1, *), false)
+        case .linear(let layer): (weight[layer.weightAxes.terms], 1, layer.transposesWeight)
+        }
+    }
+
+    /// What happens to the sums of a run, and where they go.
+    private func finish(
+        _ bias: FloatSource,
+        residual: ScalarType?
+    ) -> @Sendable (KernelContext) -> (IntegerKernel.Finish, UnsafeMutablePointer<Float>) {
+        let (rounded, step) = (rounded?.numbers, Float(residualStep))
+        let (function, grid) = (activation.kernelFunction, grid?.numbers)
+        return { context in
+            let finish = IntegerKernel.Finish(
+                scale: context.floats(2),
+                bias: bias.pointer(context),
+                rounded: rounded,
+                residual: residual == .int16
+                    ? context.optionalOperand(5)?.assumingMemoryBound(to: Int16.self) : nil,
+                residualStep: step,
+                addend: residual == .float32 ? context.optionalFloats(5) : nil,
+                function: function,
+                codes: grid.map { (context.result().assumingMemoryBound(to: Int16.self), $0) }
+            )
+            return (finish, grid == nil ? context.resultFloats() : context.scratchFloats)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import MLKernels
+package import MLGraph
+package import MLNumerics
+
+/// The whole numbers that stand for reals once a `quantize` and a `dequantize` become two steps without a zero point:
+/// clamp(round(x / scale), low, high), halves to even, each worth `step`.
+package struct QuantizationGrid: Hashable, Sendable, Codable {
+    /// What numbers are divided by.
+    package var scale: Double
+    /// What a whole number is worth; most often the scale.
+    package var step: Double
+    package var low: Int
+    package var high: Int
+
+    /// `nil` for scales that are not positive normal numbers, and bounds that are not integers of 16 bits in order.
+    package init?(scale: Double, step: Double, low: Int, high: Int) {
+        guard Float(scale) > 0, Float(1 / scale).isNormal, Float(step).isFinite, low <= high,
+            Int16(exactly: low) != nil, Int16(exactly: high) != nil
+        else { return nil }
+        self.scale = scale
+        self.step = step
+        self.low = low
+        self.high = high
+    }
+
+    /// The greatest magnitude of a whole number.
+    package var reach: Int { Swift.max(Swift.abs(low), Swift.abs(high)) }
+
+    /// The whole number for `x`.
+    func whole(_ x: Double) -> Double {
+        let quotient = (x / scale).rounded(.toNearestOrEven)
+        return quotient > Double(low) ? Swift.min(quotient, Double(high)) : Double(low)
+    }
+
+    var numbers: NumberGrid {
+        NumberGrid(inverse: Float(1 / scale), step: Float(step), low: Float(low), high: Float(high))
+    }
+}
+
+/// Reals as whole numbers of a grid.
+///
+/// x [d…] of float32 → [d…] of int16. Only passes create it.
+package struct ToGrid: Operator {
+    package var grid: QuantizationGrid
+
+    package init(_ grid: QuantizationGrid) { self.grid = grid }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [try operands.type(0).with(.int16)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let values = operands[0].values.map { grid.whole($0) }
+        return [Tensor(values: values, scalarType: .int16, shape: operands[0].shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .float32, x.layout == request.results[0].layout else {
+            return []
+        }
+        let (numbers, count) = (grid.numbers, x.count)
+        return [
+            Kernel("quantize to int16") { context in
+                let y = context.result().assumingMemoryBound(to: Int16.self)
+                numbers.whole(context.floats(0), into: y, count: count)
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}
+
+/// Whole numbers as the reals that they stand for: step · x.
+///
+/// x [d…] of int16 → [d…] of float32. Only passes create it.
+package struct FromGrid: Operator {
+    package var step: Double
+
+    package init(step: Double) { self.step = step }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
+        [try operands.type(0).with(.float32)]
+    }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let values = operands[0].values.map { $0 * step }
+        return [Tensor(values: values, scalarType: .float32, shape: operands[0].shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), x.scalarType == .int16, x.layout == request.results[0].layout else {
+            return []
+        }
+        let (step, count) = (Float(step), x.count)
+        return [
+            Kernel("dequantize int16") { context in
+                let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+                NumberGrid.reals(x, step: step, into: context.resultFloats(), count: count)
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}
+
+/// Reals rounded to a grid: `ToGrid` and `FromGrid` in one step.
+///
+/// x [d…] of float32 → [d…] of float32. Only passes create it.
+package struct OntoGrid: Operator {
+    package var grid: QuantizationGrid
+
+    package init(_ grid: QuantizationGrid) { self.grid = grid }
+
+    package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] { [try operands.type(0)] }
+
+    package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
+        let values = operands[0].values.map { grid.whole($0) * grid.step }
+        return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands[0].shape)]
+    }
+
+    package func kernels(for request: KernelRequest) -> [Kernel] {
+        guard let x = request.operand(0), request.isAll(.float32), x.layout == request.results[0].layout else {
+            return []
+        }
+        let (numbers, count) = (grid.numbers, x.count)
+        return [
+            Kernel("round to quantized", inPlaceOperands: [0]) { context in
+                numbers.rounded(context.floats(0), into: context.resultFloats(), count: count)
+            }
+        ]
+    }
+
+    package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
+}

@@ -1,0 +1,32 @@
+// Products of 16-bit integers, whose sums are exact 32-bit integers, and tensors of whole multiples of a step.
+#pragma once
+#include "cml_runtime.h"
+
+// Whole numbers for a range of reals: clamp(round(x * inverse), low, high), halves to even, each worth `step`.
+typedef struct {
+    float inverse, step, low, high;  // low and high are integers of 16 bits
+} cml_grid;
+
+// What happens to the integer sums of a product with CML_PAIRS before its epilogue, and to the results after it:
+// sum * scale[column] + bias[column], rounded to `rounded`, + residual, function, to `codes`.
+typedef struct {
+    const float *scale;         // per column
+    const cml_grid *rounded;    // or null
+    const int16_t *residual;    // of the result's shape and strides, worth residual_step each; or null
+    float residual_step;
+    int16_t *codes;             // takes the results on `grid`, with the result's strides, or null; the floats of the
+    cml_grid grid;              // result are then scratch memory, and must not be the codes'
+} cml_integers;
+
+// Packed pairs, for terms that are an even number at each tap: int16 elements of [panels][taps][terms / 2][width].
+size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns);
+// Packs element (tap t, term i, column n) at source[t * t_stride + i * i_stride + n * n_stride], int8_t or uint8_t, minus
+// zero[n], or minus nothing where `zero` is null.
+void cml_pairs_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
+                    long columns, long t_stride, long i_stride, long n_stride, int16_t *packed);
+
+// y = x on the grid, as whole numbers, or as the reals that they stand for.
+void cml_to_grid(const cml_isa *isa, const float *x, const cml_grid *grid, int16_t *y, long count);
+void cml_onto_grid(const cml_isa *isa, const float *x, const cml_grid *grid, float *y, long count);
+// y = step * x.
+void cml_from_grid(const cml_isa *isa, const int16_t *x, float step, float *y, long count);

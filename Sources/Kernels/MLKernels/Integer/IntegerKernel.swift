@@ -1,0 +1,126 @@
+import CMLKernels
+
+/// Products of 16-bit integers with exact 32-bit sums.
+///
+/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not leave
+/// 32 bits.
+package enum IntegerKernel {
+    /// What happens to sums.
+    ///
+    /// Pointers must stay valid during the call.
+    package struct Finish {
+        /// One factor for each column.
+        package var scale: UnsafePointer<Float>
+        /// One number for each column.
+        package var bias: UnsafePointer<Float>?
+        /// Rounds the sums with their bias, before anything is added.
+        package var rounded: NumberGrid?
+        /// Whole numbers of the result's shape, worth `residualStep` each.
+        package var residual: UnsafePointer<Int16>?
+        package var residualStep: Float
+        /// Numbers of the result's shape; not the result itself.
+        package var addend: UnsafePointer<Float>?
+        package var function: UnaryFunction
+        /// Takes the results as whole numbers of the grid.
+        package var codes: (address: UnsafeMutablePointer<Int16>, grid: NumberGrid)?
+
+        package init(
+            scale: UnsafePointer<Float>,
+            bias: UnsafePointer<Float>? = nil,
+            rounded: NumberGrid? = nil,
+            residual: UnsafePointer<Int16>? = nil,
+            residualStep: Float = 0,
+            addend: UnsafePointer<Float>? = nil,
+            function: UnaryFunction = .identity,
+            codes: (address: UnsafeMutablePointer<Int16>, grid: NumberGrid)? = nil
+        ) {
+            self.scale = scale
+            self.bias = bias
+            self.rounded = rounded
+            self.residual = residual
+            self.residualStep = residualStep
+            self.addend = addend
+            self.function = function
+            self.codes = codes
+        }
+
+        /// Calls `body` with the C form, for results of `columns` columns.
+        fileprivate func lowered(columns: Int, _ body: (UnsafePointer<cml_epilogue>) -> Void) {
+            withUnsafePointer(to: rounded?.lowered ?? cml_grid()) { grid in
+                var integers = cml_integers()
+                integers.scale = scale
+                integers.rounded = rounded == nil ? nil : grid
+                integers.residual = residual
+                integers.residual_step = residualStep
+                integers.codes = codes?.address
+                if let codes { integers.grid = codes.grid.lowered }
+                withUnsafePointer(to: integers) { integers in
+                    var epilogue = Epilogue(bias: bias, residual: addend, function: function)
+                        .lowered(rowStride: columns)
+                    epilogue.integers = integers
+                    withUnsafePointer(to: epilogue, body)
+                }
+            }
+        }
+    }
+
+    /// `y[rows, columns] = finish(x[rows, terms] · weights)`, all contiguous.
+    ///
+    /// With `finish.codes`, `y` is scratch memory of the result's shape.
+    package static func multiply(
+        _ x: UnsafePointer<Int16>,
+        rows: Int,
+        by weights: IntegerWeights,
+        into y: UnsafeMutablePointer<Float>,
+        finish: Finish
+    ) {
+        let (pairs, columns) = (weights.shape.terms / 2, weights.shape.columns)
+        finish.lowered(columns: columns) { epilogue in
+            var call = cml_gemm_call()
+            call.m = rows
+            call.n = columns
+            call.k = pairs
+            call.a = UnsafeRawPointer(x).assumingMemoryBound(to: Float.self)
+            call.lda = pairs
+            call.b = UnsafeRawPointer(weights.memory.address)
+            call.storage = CML_PAIRS
+            call.c = y
+            call.ldc = columns
+            call.epilogue = epilogue.pointee
+            call.batch = 1
+            cml_gemm(weights.instructionSet, &call)
+        }
+    }
+
+    /// `y = finish(convolution(x, weights))` for `x` of `[batch, spatial…, terms]` and `y` of `[batch, spatial…, columns]`,
+    /// both contiguous.
+    ///
+    /// With `finish.codes`, `y` is scratch memory of the result's shape.
+    package static func convolve(
+        _ x: UnsafePointer<Int16>,
+        _ weights: IntegerWeights,
+        kernel: [Int],
+        _ geometry: ConvolutionGeometry,
+        into y: UnsafeMutablePointer<Float>,
+        finish: Finish
+    ) {
+        var shape = cml_conv_shape()
+        shape.setGeometry(geometry)
+        shape.kernel = triple(kernel, filler: 1)
+        shape.method = CML_CONV_DIRECT
+        shape.in_channels = weights.shape.terms / 2
+        shape.out_channels = weights.shape.columns
+        shape.groups = 1
+        finish.lowered(columns: weights.shape.columns) { epilogue in
+            cml_conv(
+                weights.instructionSet,
+                &shape,
+                UnsafeRawPointer(x).assumingMemoryBound(to: Float.self),
+                weights.memory.address,
+                CML_PAIRS,
+                y,
+                epilogue
+            )
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import MLKernels
+import Testing
+
+extension KernelTests {
+    /// Products of whole numbers have exact sums, and their results the numbers of plain arithmetic: all factors are powers
+    /// of two here, so that nothing is rounded but on the grids.
+    @Suite struct IntegerProductTests {
+        struct Problem: Sendable, CustomStringConvertible {
+            /// Batch and spatial extents; a matrix product of as many rows, if there is no kernel.
+            var input: [Int]
+            var kernel: [Int] = []
+            var terms = 64
+            var columns = 40
+            var stride = 1
+            var padding = 0
+            var isSigned = true
+            var hasZeros = false
+            var isTermsFirst = false
+            /// As a factor of the results: rounded before a residual is added, the residual as whole numbers or as floats.
+            var isRounded = false
+            var residual = 0
+            var function = UnaryFunction.identity
+            var isWhole = false
+
+            var description: String { "\(input) \(kernel) \(terms) \(columns) s\(stride) \(residual) \(isWhole)" }
+            var taps: Int { kernel.reduce(1, *) }
+            var output: [Int] {
+                kernel.isEmpty
+                    ? Array(input.dropFirst())
+                    : zip(input.dropFirst(), kernel).map { ($0 + 2 * padding - $1) / stride + 1 }
+            }
+        }
+
+        static let problems: [Problem] = [
+            Problem(input: [1], terms: 2, columns: 1),
+            Problem(input: [3], terms: 66, columns: 33, isSigned: false, hasZeros: true, function: .relu),
+            Problem(input: [29], terms: 1400, columns: 50, hasZeros: true, isTermsFirst: true),
+            Problem(input: [128], terms: 2100, isRounded: true, residual: 1, function: .relu, isWhole: true),
+            Problem(input: [14], terms: 48, columns: 70, residual: 2, function: .clip(low: -3, high: 5), isWhole: true),
+            Problem(input: [31], terms: 64, columns: 65, function: .leakyRelu(alpha: 0.5), isWhole: true),
+            Problem(input: [1, 9, 8], kernel: [1, 1], function: .relu, isWhole: true),
+            Problem(input: [2, 9, 8], kernel: [1, 1], stride: 2, isSigned: false, hasZeros: true),
+            Problem(input: [2, 7, 13], kernel: [3, 3], padding: 1, isRounded: true, residual: 1, isWhole: true),
+            Problem(input: [1, 12, 30], kernel: [3, 3], terms: 10, columns: 17, stride: 2, padding: 1, residual: 2),
+            Problem(input: [1, 7, 7], kernel: [3, 3], terms: 512, columns: 33, padding: 1, isWhole: true),
+            Problem(input: [1, 20], kernel: [5], terms: 6, columns: 9, padding: 2, function: .relu, isWhole: true),
+            Problem(input: [1, 4, 5, 6], kernel: [2, 3, 3], terms: 4, columns: 5, padding: 1, function: .softsign),
+        ]
+
+        @Test(arguments: problems.indices) func sumsAreExact(number: Int) {
+            let problem = Self.problems[number]
+            var source = NumberSource(seed: UInt64(number) + 3)
+            let x = source.integers(problem.input.reduce(1, *) * problem.terms, upTo: 255).map { Int16($0) }
+            let codes = source.integers(problem.terms * problem.taps * problem.columns, upTo: 127)
+                .map { UInt8(truncatingIfNeeded: problem.isSigned ? $0 : $0 + 128) }
+            let zero = problem.hasZeros ? source.integers(problem.columns, upTo: 100).map { Int16($0 / 2) } : []
+            let scale = (0..<problem.columns).map { $0 % 2 == 0 ? Float(0.00006103515625) : 0.000030517578125 }
+            let bias = source.integers(problem.columns, upTo: 50).map { Float($0) / 4 }
+            let count = problem.input[0] * problem.output.reduce(1, *) * problem.columns
+            let residual = source.integers(count, upTo: 127)
+            let wholes = pointer(residual.map { Int16($0) })
+            let floats = pointer(residual.map { Float($0) * 0.125 })
+            let coarse = NumberGrid(inverse: 4, step: 0.25, low: -127, high: 127)
+            let grid = NumberGrid(inverse: 2, step: 0.5, low: -100, high: 90)
+            var expected = Self.sums(problem, x, codes, zero)
+            for place in expected.indices {
+                let column = place % problem.columns
+                var value = expected[place] * Double(scale[column]) + Double(bias[column])
+                if problem.isRounded { value = Self.whole(value, coarse) * 0.25 }
+                if problem.residual > 0 { value += Double(residual[place]) * 0.125 }
+                value = Self.apply(problem.function, value)
+                expected[place] = problem.isWhole ? Self.whole(value, grid) : value
+            }
+            forEachInstructionSet { set in
+                let weights = codes.withUnsafeBytes {
+                    IntegerWeights(
+                        $0.baseAddress!,
+                        isSigned: problem.isSigned,
+                        zero: zero,
+                        shape: IntegerWeights.Shape(
+                            terms: problem.terms,
+                            columns: problem.columns,
+                            taps: problem.taps,
+                            isTermsFirst: problem.isTermsFirst
+                        )
+                    )
+                }
+                var y = [Float](repeating: 0, count: count)
+                var found = [Int16](repeating: 0, count: count)
+                found.withUnsafeMutableBufferPointer { found in
+                    let finish = IntegerKernel.Finish(
+                        scale: pointer(scale),
+                        bias: pointer(bias),
+                        rounded: problem.isRounded ? coarse : nil,
+                        residual: problem.residual == 1 ? wholes : nil,
+                        residualStep: 0.125,
+                        addend: problem.residual == 2 ? floats : nil,
+                        function: problem.function,
+                        codes: problem.isWhole ? (found.baseAddress!, grid) : nil
+                    )
+                    Self.run(problem, pointer(x), weights, &y, finish)
+                }
+                let results = problem.isWhole ? found.map { Float($0) } : y
+                #expect(worstError(results, expected) <= (problem.isWhole ? 0 : 1e-6), "\(set) \(problem)")
+            }
+        }
+
+        @Test func grids() {
+            let x: [Float] = [-1000, -2.5, -1.5, -0.5, 0, 0.25, 0.5, 1.5, 2.5, 3.25, 1000, .infinity, -.infinity, .nan]
+            let source = (0..<50).map { x[$0 % x.count] }
+            let grid = NumberGrid(inverse: 1, step: 0.5, low: -20, high: 30)
+            let wanted = source.map { $0.isNaN ? -20 : min(max($0, -20), 30).rounded(.toNearestOrEven) }
+            forEachInstructionSet { set in
+                var whole = [Int16](repeating: 99, count: source.count)
+                var rounded = [Float](repeating: 99, count: source.count)
+                var back = rounded
+                grid.whole(source, into: &whole, count: source.count)
+                grid.rounded(source, into: &rounded, count: source.count)
+                NumberGrid.reals(whole, step: 0.5, into: &back, count: source.count)
+                #expect(whole.map { Float($0) } == wanted, "\(set)")
+                #expect(rounded == wanted.map { $0 * 0.5 }, "\(set)")
+                #expect(back == rounded, "\(set)")
+            }
+        }
+
+        private static func run(
+            _ problem: Problem,
+            _ x: UnsafePointer<Int16>,
+            _ weights: IntegerWeights,
+            _ y: inout [Float],
+            _ finish: IntegerKernel.Finish
+        ) {
+            guard !problem.kernel.isEmpty else {
+                IntegerKernel.multiply(x, rows: problem.input[0], by: weights, into: &y, finish: finish)
+                return
+            }
+            let geometry = ConvolutionGeometry(
+                batch: problem.input[0],
+                inputSize: Array(problem.input.dropFirst()),
+                outputSize: problem.output,
+                strides: problem.kernel.map { _ in problem.stride },
+                dilations: problem.kernel.map { _ in 1 },
+                paddingBefore: problem.kernel.map { _ in problem.padding }
+            )
+            IntegerKernel.convolve(x, weights, kernel: problem.kernel, geometry, into: &y, finish: finish)
+        }
+
+        private static func whole(_ x: Double, _ grid: NumberGrid) -> Double {
+            min(max((x * Double(grid.inverse)).rounded(.toNearestOrEven), Double(grid.low)), Double(grid.high))
+        }
+
+        private static func apply(_ function: UnaryFunction, _ x: Double) -> Double {
+            switch function {
+            case .relu: max(x, 0)
+            case .clip(let low, let high): min(max(x, Double(low)), Double(high))
+            case .leakyRelu(let alpha): x < 0 ? x * Double(alpha) : x
+            case .softsign: x / (1 + abs(x))
+            default: x
+            }
+        }
+
+        /// The sums of plain loops, pixel by pixel, column by column.
+        private static func sums(_ problem: Problem, _ x: [Int16], _ codes: [UInt8], _ zero: [Int16]) -> [Double] {
+            let (terms, columns, taps) = (problem.terms, problem.columns, problem.taps)
+            func weight(_ column: Int, _ term: Int, _ tap: Int) -> Int {
+                let code = codes[
+                    problem.isTermsFirst ? term * columns + column : (column * terms + term) * taps + tap
+                ]
+                let number = problem.isSigned ? Int(Int8(bitPattern: code)) : Int(code)
+                return number - (zero.isEmpty ? 0 : Int(zero[column]))
+            }
+            func triple(_ sizes: [Int]) -> [Int] { Array(repeating: 1, count: 3 - sizes.count) + sizes }
+            let isMatrix = problem.kernel.isEmpty
+            let (size, window, places) = (
+                triple(isMatrix ? [] : Array(problem.input.dropFirst())), triple(problem.kernel),
+                triple(isMatrix ? [] : problem.output)
+            )
+            let leading = 3 - problem.kernel.count
+            func position(_ axis: Int, _ place: Int, _ tap: Int) -> Int {
+                axis < leading ? 0 : place * problem.stride + tap - problem.padding
+            }
+            var sums: [Double] = []
+            for item in 0..<problem.input[0] {
+                for place in 0..<places.reduce(1, *) {
+                    let at = [place / (places[1] * places[2]), place / places[2] % places[1], place % places[2]]
+                    for column in 0..<columns {
+                        var sum = 0
+                        for tap in 0..<taps {
+                            let t = [tap / (window[1] * window[2]), tap / window[2] % window[1], tap % window[2]]
+                            let from = (0..<3).map { position($0, at[$0], t[$0]) }
+                            guard zip(from, size).allSatisfy({ $0 >= 0 && $0 < $1 }) else { continue }
+                            let pixel = ((item * size[0] + from[0]) * size[1] + from[1]) * size[2] + from[2]
+                            for term in 0..<terms { sum += Int(x[pixel * terms + term]) * weight(column, term, tap) }
+                        }
+                        sums.append(Double(sum))
+                    }
+                }
+            }
+            return sums
+        }
+    }
+}
