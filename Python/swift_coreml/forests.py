@@ -40,7 +40,8 @@ class Forest:
         elif len(labels) == 2:
             self.settings |= {"objective": "binary:logistic", "base_score": 0.5}
         else:
-            self.settings |= {"objective": "multi:softprob", "num_class": len(labels)}
+            # Else XGBoost begins with the shares of the classes, for which the pipeline has no place.
+            self.settings |= {"objective": "multi:softprob", "num_class": len(labels), "base_score": 0.5}
 
     def check(self) -> None:
         """Says what is wrong with the parameters, by a training of two rows: workers would all fail alike."""

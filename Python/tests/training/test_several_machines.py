@@ -112,7 +112,9 @@ def test_two_workers_learn_what_one_learns_and_validate(tmp_path):
     rows = table()
     held = numpy.arange(COUNT) % 5 == 0
     rows = rows.append_column(growing.VALIDATES, pyarrow.array(held))
-    for kind, target in ((createml.LogisticRegressionClassifier, "band"), (createml.BoostedTreeRegressor, "price")):
+    for kind, target in (
+            (createml.LogisticRegressionClassifier, "band"), (createml.BoostedTreeRegressor, "price"),
+            (createml.BoostedTreeClassifier, "band")):
         plan = planned(kind, target, rows, workers=2, validates=True)
         one = plan.model(kind, alone(plan, rows))
         two = plan.model(kind, growing.answered(together(plan, rows)))
