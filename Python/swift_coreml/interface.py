@@ -1,8 +1,7 @@
 """What a model takes and gives, as its file states it."""
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -15,8 +14,7 @@ DATA_TYPES: dict[int, np.dtype[Any]] = {
 CODES = {dtype: code for code, dtype in DATA_TYPES.items()}
 
 
-@dataclasses.dataclass(frozen=True)
-class Feature:
+class Feature(NamedTuple):
     """An input, output or state of a model.
 
     What does not apply to the type is `None`.
@@ -66,8 +64,7 @@ def feature(entry: dict[str, Any]) -> Feature:
         mode=entry.get("color"), key_type=entry.get("keys"), text=entry["text"])
 
 
-@dataclasses.dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of an update, with its default and the values that the model allows."""
 
     name: str
@@ -77,8 +74,7 @@ class Parameter:
     choices: Optional[tuple[float, ...]] = None
 
 
-@dataclasses.dataclass(frozen=True)
-class Metadata:
+class Metadata(NamedTuple):
     """What a model's author says about the model; empty where the author says nothing."""
 
     description: str

@@ -3,7 +3,6 @@ import ctypes
 import functools
 import json
 import os
-import pathlib
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_ssize_t, c_void_p
 
 class _TEXT(c_void_p):
@@ -57,8 +56,8 @@ _FUNCTIONS = {
 @functools.lru_cache(maxsize=None)
 def _library():
     """The library beside this file, or the one that COREML_LIBRARY names (for work on the library itself)."""
-    beside = pathlib.Path(__file__).with_name("libCoreMLPython.so")
-    library = ctypes.CDLL(os.environ.get("COREML_LIBRARY", str(beside)))
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libCoreMLPython.so")
+    library = ctypes.CDLL(os.environ.get("COREML_LIBRARY", beside))
     for name, (result, parameters) in _FUNCTIONS.items():
         function = getattr(library, "coreml_" + name)
         function.restype, function.argtypes = result, parameters

@@ -1,13 +1,11 @@
 """Core ML models without coremltools."""
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import ctypes
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -17,6 +15,9 @@ from .errors import FeatureError, UpdateError
 from .frames import Frame
 from .interface import Feature, Interface, Metadata, Parameter
 from .slots import Words
+
+if TYPE_CHECKING:
+    import concurrent.futures
 
 Path = Union[str, "os.PathLike[str]"]
 Features = Mapping[str, Any]
@@ -38,7 +39,8 @@ def set_threads(count: Optional[int]) -> int:
 
 
 @functools.lru_cache(maxsize=None)
-def _executor() -> concurrent.futures.ThreadPoolExecutor:
+def _executor() -> "concurrent.futures.ThreadPoolExecutor":
+    import concurrent.futures
     return concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="swift_coreml")
 
 
@@ -274,6 +276,7 @@ class Model:
 
     @staticmethod
     async def _in_background(work: Callable[[int], Any]) -> Any:
+        import asyncio      # costs 20 ms, which those who do not wait need not
         cancellation = native.Handle(native.call("cancellation_new"))
         future = asyncio.get_running_loop().run_in_executor(_executor(), work, cancellation.address)
         try:

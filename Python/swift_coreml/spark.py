@@ -6,18 +6,23 @@
 """
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional, Union
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from . import growing
-from .errors import CoreMLError, FeatureError
+from .errors import CoreMLError
 from .model import Model
 from .shipping import Package, opened
 from .tables import Inputs, TablePredictor
@@ -61,40 +66,86 @@ def predict(
 
 def train(
     kind: type[growing.Trained], frame: DataFrame, target: str, features: Optional[Sequence[str]] = None, *, workers: int,
-    threads: int = 1, external_memory: bool = False, **parameters: Any,
+    threads: int = 1, external_memory: bool = False, validation: Any = None, **parameters: Any,
 ) -> growing.Trained:
-    """Trains `createml.BoostedTreeClassifier` or `BoostedTreeRegressor` on a frame, with XGBoost on `workers` tasks.
+    """Trains a model of `createml` on a frame, in `workers` tasks together.
 
-    The model is the pipeline of local training, without metrics: columns of numbers, and of texts, which get a column for
-    each category.  A null is missing for numbers and no category for texts; a null target is an error.  `parameters` are
-    `max_depth`, `max_iterations`, `min_loss_reduction`, `min_child_weight`, `random_seed`, `step_size`, `row_subsample` and
-    `column_subsample`, with the meanings and defaults of local training, whose trees are grown from the same loss but other
-    candidates for splits.  The tasks run at the same time (barrier), with `threads` processors each; with `external_memory`
-    their rows lie on their disks.  A worker that dies ends the training.  XGBoost must be installed on all workers.
+    `kind` is `BoostedTreeClassifier` or `BoostedTreeRegressor`, whose trees XGBoost grows, `LinearRegressor` or
+    `LogisticRegressionClassifier`.  The model is the pipeline of local training, with metrics: columns of numbers, and of
+    texts, which get a column for each category.  A null is missing for numbers, which linear models refuse, and no category
+    for texts; a null target is an error.  `parameters` are those of local training, with the same meanings and defaults.
+    Linear models have the same minimum; trees are grown from the same loss but other candidates for splits.
+
+    `validation` is a frame with the same columns, a share of the rows, or a share and a seed; `early_stopping_rounds` needs it.
+    The tasks run at the same time (barrier), with `threads` processors each, and have their rows on their disks; with
+    `external_memory` XGBoost has them there, too.  Where a worker dies, all start again, four times in all.  An error of a worker
+    is raised, with its name.  XGBoost must be installed on all workers.
     """
     _refuse_remote(frame, "run the tasks of a training together", "")
-    names = [name for name in frame.columns if name != target] if features is None else list(features)
-    if target not in frame.columns or not set(names) <= set(frame.columns):
-        missing = next(name for name in [target, *names] if name not in frame.columns)
-        raise FeatureError(f"there is no column '{missing}'; the columns are {frame.columns}")
-    types = {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields}
+    learned, held = frame, validation
+    shared = growing.share(validation)
+    if shared is not None:
+        learned, held = frame.randomSplit([1 - shared[0], shared[0]], shared[1])
 
     def values(name: str) -> list[Any]:
         column = F.col(_quoted(name))
-        return sorted(row[0] for row in frame.where(column.isNotNull()).select(column).distinct().collect())
+        return [row[0] for row in frame.where(column.isNotNull()).select(column).distinct().collect()]
 
-    columns = [(name, values(name) if growing.is_text(name, types[name]) else None) for name in names]
-    labels = values(target) if kind is growing.BoostedTreeClassifier else None
-    plan = growing.Plan(kind, target, columns, labels, parameters, threads, external_memory)
-    meeting, rendezvous = growing.tracker(workers, frame.sparkSession.conf.get("spark.driver.host"))
+    plan = growing.Plan.chosen(
+        kind, target, features, names=frame.columns, values=values, parameters=parameters, workers=workers, threads=threads,
+        type_of=lambda name: to_arrow_type(frame.schema[name].dataType), external_memory=external_memory,
+        validates=held is not None)
+    columns = [F.col(_quoted(name)) for name in plan.columns]
+    rows = learned.select(*columns)
+    if held is not None:
+        rows = rows.withColumn(growing.VALIDATES, F.lit(False)).unionByName(
+            held.select(*columns).withColumn(growing.VALIDATES, F.lit(True)))
+    answers = StructType([StructField("answer", BinaryType())])
+    for attempt in range(growing.ATTEMPTS):
+        try:
+            # Anew each time: a plan that has failed is not tried again.
+            collected = rows.repartition(workers).mapInArrow(_Training(plan), answers, barrier=True).collect()
+            break
+        except (PySparkException, Py4JJavaError) as failure:
+            error, again = _worker_error(str(failure), workers)
+            if not again or attempt + 1 == growing.ATTEMPTS:
+                raise error from failure
+    return plan.model(kind, growing.answered(bytes(row[0]) for row in collected))
 
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        yield pa.RecordBatch.from_arrays([pa.array([growing.grow(batches, plan, rendezvous)], pa.binary())], ["booster"])
 
-    rows = frame.select(*[F.col(_quoted(name)) for name in plan.columns]).repartition(workers)
-    boosters = rows.mapInArrow(work, StructType([StructField("booster", BinaryType())]), barrier=True).collect()
-    meeting.wait_for(timeout=60)
-    return growing.model(kind, plan, next(bytes(row[0]) for row in boosters if row[0]))
+def _worker_error(failure: str, workers: int) -> tuple[growing.WorkerError, bool]:
+    """What a failed job says of the worker that failed first, and whether to begin again because a worker is gone."""
+    said = re.search(r"WorkerError: (worker .*)", failure)
+    if said is not None:
+        return growing.WorkerError(said.group(1)), growing.LOST in said.group(1)
+    task, reason = re.search(r"Task\(\d+, (\d+)\)", failure), re.search(r"finished unsuccessfully\.\s*(?:\S+: )?(.*)", failure)
+    which = f"worker {int(task.group(1)) + 1} of {workers}" if task else "a worker"
+    return growing.WorkerError(f"{which} died: {reason.group(1) if reason else failure}"), True
+
+
+class _Training:
+    """What a task of a training does: the first one holds the meeting point of them all."""
+
+    def __init__(self, plan: growing.Plan):
+        self.plan = plan
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import BarrierTaskContext
+        context = BarrierTaskContext.get()
+        number = context.partitionId()
+
+        @contextlib.contextmanager
+        def meeting() -> Iterator[dict[str, Any]]:
+            if number:
+                yield dict(json.loads(context.allGather("")[0]))
+                return
+            host = context.getTaskInfos()[0].address.rsplit(":", 1)[0].strip("[]")
+            with growing.tracker(self.plan.workers, host) as arguments:
+                context.allGather(json.dumps(arguments))
+                yield arguments
+
+        answer = growing.work(batches, self.plan, number, meeting)
+        yield pa.RecordBatch.from_arrays([pa.array([answer], pa.binary())], ["answer"])
 
 
 def _refuse_remote(frame: DataFrame, what: str, instead: str) -> None:

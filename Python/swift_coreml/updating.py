@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Callable, Optional
@@ -150,6 +149,7 @@ def update(
     if not model.is_updatable:
         raise UpdateError(f"{model.path or 'the model'} is not updatable: its file states no training inputs")
     bits = sum(EVENTS[name] for name in set(events))
+    import tempfile
     with tempfile.TemporaryDirectory(prefix="swift-coreml-") as folder:
         path = model.path
         if path is None:

@@ -40,6 +40,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "training_model": (_HANDLE, [_HANDLE, _FAILURE]),
     "trained_load": (_HANDLE, [c_char_p, _FAILURE]),
     "trained_from_trees": (_HANDLE, [c_char_p, _FAILURE]),
+    "trained_from_weights": (_HANDLE, [c_char_p, _FAILURE]),
     "trained_facts": (_Text, [_HANDLE, _FAILURE]),
     "trained_evaluate": (_Text, [_HANDLE, c_char_p, _HANDLE, _FAILURE]),
     "trained_predict": (_HANDLE, [_HANDLE, c_char_p, _HANDLE, _FAILURE]),

@@ -138,6 +138,15 @@ public func trainedModelOfTrees(_ trees: UnsafePointer<CChar>, _ failure: Failur
     reporting(failure) { handle(Model(try TabularTasks.grown(String(cString: trees)))) }
 }
 
+/// The handle of a linear model that was fitted elsewhere; `weights` is JSON in the form of `FittedWeights`.
+@c(coreml_trained_from_weights)
+public func trainedModelOfWeights(
+    _ weights: UnsafePointer<CChar>,
+    _ failure: Failure
+) -> UnsafeMutableRawPointer? {
+    reporting(failure) { handle(Model(try TabularTasks.fitted(String(cString: weights)))) }
+}
+
 /// What is known of a model, as JSON.
 @c(coreml_trained_facts)
 public func modelFacts(_ model: UnsafeMutableRawPointer, _ failure: Failure) -> UnsafeMutablePointer<CChar>? {

@@ -94,6 +94,12 @@ enum TabularTasks {
         return model(of: try TrainedTable(trees), "a model of boosted trees")
     }
 
+    /// A linear model that was fitted elsewhere, as JSON states it.
+    static func fitted(_ json: String) throws -> TrainedModel {
+        let weights = try JSONDecoder().decode(FittedWeights.self, from: Data(json.utf8))
+        return model(of: try TrainedTable(weights), "a linear model")
+    }
+
     /// A model that is known only by its pipeline.
     private static func model(of trained: TrainedTable, _ description: String) -> TrainedModel {
         var facts = ModelFacts(task: "", description: description)

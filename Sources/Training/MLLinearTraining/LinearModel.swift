@@ -9,6 +9,11 @@ package struct LinearModel: Hashable, Sendable {
     /// By output.
     package let offsets: [Double]
 
+    /// A model whose weights, [outputs][columns], are known.
+    package init(objective: LinearObjective, weights: [[Double]], offsets: [Double]) {
+        (self.objective, self.weights, self.offsets) = (objective, weights, offsets)
+    }
+
     /// Converts coefficients of stored columns to the caller's columns.
     package init(_ coefficients: [Double], of tiles: LinearTiles, objective: LinearObjective) {
         self.objective = objective

@@ -39,13 +39,8 @@ extension TrainedTable {
     /// The model of trees that were grown elsewhere; it has no metrics.
     /// - Throws: `MLCreateError.generic` for trees that are none over these columns.
     package init(_ grown: GrownTrees) throws {
-        let layout = FeatureLayout(
-            features: grown.features.map { feature in
-                FeatureLayout.Feature(name: feature.name, kind: feature.categories.map { .categories($0) } ?? .number)
-            }
-        )
-        let labels: LabelList? =
-            grown.textLabels.map { .strings($0) } ?? grown.integerLabels.map { .integers($0) }
+        let layout = FeatureLayout(grown.features)
+        let labels = LabelList(texts: grown.textLabels, integers: grown.integerLabels)
         let objective = TreeObjective(classes: labels?.count)
         let count = grown.trees.count
         guard labels?.count ?? 2 > 1, count > 0, count.isMultiple(of: objective.outputCount) else {
@@ -56,6 +51,28 @@ extension TrainedTable {
         let trees = try grown.trees.map { try RegressionTree($0, columns: layout.width) }
         let pipeline = TabularPipeline(layout: layout, target: grown.target, labels: labels)
         try self.init(loading: pipeline.model(TreeLearner.predictor(of: trees, objective, labels)).marked)
+    }
+}
+
+extension FeatureLayout {
+    /// The layout of columns that a model was learned on elsewhere.
+    init(_ features: [GrownTrees.Feature]) {
+        self.init(
+            features: features.map { Feature(name: $0.name, kind: $0.categories.map { .categories($0) } ?? .number) }
+        )
+    }
+}
+
+extension LabelList {
+    /// The classes of a model that was learned elsewhere; `nil` for one of numbers.
+    init?(texts: [String]?, integers: [Int64]?) {
+        if let texts {
+            self = .strings(texts)
+        } else if let integers {
+            self = .integers(integers)
+        } else {
+            return nil
+        }
     }
 }
 

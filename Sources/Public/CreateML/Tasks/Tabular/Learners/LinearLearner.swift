@@ -92,9 +92,12 @@ struct LinearLearner: TabularLearner {
         try MLCreateError.translating { try trainer.restore(state) }
     }
 
-    func predictor() throws -> SpecModel.OneOf_Type {
-        guard let labels else { return .glmRegressor(trainer.model.regressorParameters) }
-        var parameters = trainer.model.classifierParameters
+    func predictor() throws -> SpecModel.OneOf_Type { Self.predictor(of: trainer.model, labels) }
+
+    /// A linear model as the last of a pipeline.
+    static func predictor(of model: LinearModel, _ labels: LabelList?) -> SpecModel.OneOf_Type {
+        guard let labels else { return .glmRegressor(model.regressorParameters) }
+        var parameters = model.classifierParameters
         switch labels {
         case .strings(let list): parameters.stringClassLabels.vector = list
         case .integers(let list): parameters.int64ClassLabels.vector = list
