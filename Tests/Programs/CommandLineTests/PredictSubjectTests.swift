@@ -102,7 +102,7 @@ struct PredictSubjectTests {
             (["predict", numbered, "--items", "a=b"], 1, "--items a=b"),
             (start + ["--windows"], 1, "--windows does not apply"),
             (start + ["--k", "3"], 64, "--k needs"),
-            (start + ["--items", "a", "-o", folder.path("a.csv"), "--k", "3", "--", "x.csv"], 1, "takes no file"),
+            (start + ["--items", "a", "-o", folder.path("a.csv"), "--k", "3", "--", "x.csv"], 1, "no input for files"),
         ])
     }
 

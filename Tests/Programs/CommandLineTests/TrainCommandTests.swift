@@ -222,7 +222,7 @@ struct TrainCommandTests {
             (start + [path("missing.csv"), "--target", "price"], 1, "missing.csv"),
             (start + [ragged, "--target", "a"], 1, "ragged.csv"),
             (start + [empty, "--target", "a"], 1, "empty.csv is empty"),
-            (start + [header, "--target", "a"], 1, "header.csv names its columns, but has no rows"),
+            (start + [header, "--target", "a"], 1, "header.csv has column names, but no rows"),
             (start + [quote, "--target", "a"], 1, "double the quotes inside quoted cells"),
             (start + [cut, "--target", "a"], 1, "cut.json: the JSON is malformed"),
             (start + [unlabelled, "--target", "b"], 1, "'b' of row 1 is missing; remove"),
