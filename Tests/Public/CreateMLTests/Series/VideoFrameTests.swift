@@ -71,7 +71,8 @@ import Testing
             } catch { return error.description }
         }
         #expect(message("/nowhere.mp4", program: nil).contains("no such video"))
-        #expect(message("/dev/null", program: "/nowhere/ffmpeg").contains("not a program that reads videos: /nowhere/ffmpeg"))
+        let missing = message("/dev/null", program: "/nowhere/ffmpeg")
+        #expect(missing.contains("not a program that reads videos: /nowhere/ffmpeg"))
         for rate in [0, -1, .infinity, .nan] {
             #expect(message("/dev/null", rate: rate, program: nil).contains("pictures per second"))
         }
