@@ -41,7 +41,9 @@ struct RocketFeatures: Sendable {
         let ridge =
             solves && labels.count <= RidgeClassifier.exampleLimit && labels.count > 1
             ? try RidgeClassifier(features: features, labels: labels, classCount: classCount, groups: groups) : nil
-        let (means, scales) = Self.moments(features, width: width)
+        let moments = ColumnMoments(features, count: labels.count)
+        let means = moments.means.map { Float($0) }
+        let scales = moments.scales(above: 1e-6).map { Float($0) }
         (self.means, self.scales) = (means, scales)
         Self.standardize(&features, means, scales)
         training = features
@@ -61,28 +63,6 @@ struct RocketFeatures: Sendable {
             biases.append(Float(bias * ridge.steepness))
         }
         start = [Tensor(weights, shape: [classCount, width]), Tensor(biases, shape: [classCount])]
-    }
-
-    /// The mean of each column of [rows, width], and the inverse of its deviation; 1 for columns that are constant.
-    private static func moments(_ features: [Float], width: Int) -> (means: [Float], scales: [Float]) {
-        let count = features.count / width
-        var means = [Double](repeating: 0, count: width)
-        for row in 0..<count {
-            for k in 0..<width { means[k] += Double(features[row * width + k]) }
-        }
-        for k in 0..<width { means[k] /= Double(count) }
-        var squares = [Double](repeating: 0, count: width)
-        for row in 0..<count {
-            for k in 0..<width {
-                let difference = Double(features[row * width + k]) - means[k]
-                squares[k] += difference * difference
-            }
-        }
-        let scales = squares.map { square -> Float in
-            let deviation = (square / Double(count)).squareRoot()
-            return deviation > 1e-6 ? Float(1 / deviation) : 1
-        }
-        return (means.map { Float($0) }, scales)
     }
 
     private static func standardize(_ features: inout [Float], _ means: [Float], _ scales: [Float]) {

@@ -185,22 +185,8 @@ private struct StandardizedFeatures {
     init(_ features: [Float], count: Int) {
         self.count = count
         width = features.count / count
-        var means = [Double](repeating: 0, count: width)
-        var squares = [Double](repeating: 0, count: width)
-        for row in 0..<count {
-            for k in 0..<width { means[k] += Double(features[row * width + k]) }
-        }
-        for k in 0..<width { means[k] /= Double(count) }
-        for row in 0..<count {
-            for k in 0..<width {
-                let difference = Double(features[row * width + k]) - means[k]
-                squares[k] += difference * difference
-            }
-        }
-        let scales = squares.map { square -> Double in
-            let deviation = (square / Double(count)).squareRoot()
-            return deviation > 1e-10 ? 1 / deviation : 1
-        }
+        let moments = ColumnMoments(features, count: count)
+        let (means, scales) = (moments.means, moments.scales(above: 1e-10))
         var rows = [Double](repeating: 0, count: count * width)
         for row in 0..<count {
             for k in 0..<width {
