@@ -219,11 +219,7 @@ extension Service {
     ) async throws -> (Token, text: String) {
         try actor.require(.manageMembers, in: team)
         try Self.checkText(name, "name", most: 200)
-        guard !roles.isEmpty else { throw ServiceError.invalid("roles", "A token needs a role.") }
-        let own = actor.permissions(in: team)
-        guard roles.allSatisfy({ $0.permissions.isSubset(of: own) }) else {
-            throw ServiceError.forbidden("A token can have no more permissions than its creator.")
-        }
+        try Self.checkRoles(roles, givenBy: actor, in: team)
         guard lifetime > 0, lifetime <= Self.longestToken else {
             throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }

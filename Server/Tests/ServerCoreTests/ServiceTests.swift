@@ -239,6 +239,16 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
         #expect(await code { _ = try await service.tokens(of: "acme", as: limited) } == .forbidden)
     }
 
+    @Test(arguments: [[], [Role.publisher, .viewer, .publisher]])
+    func aTokenNeedsRolesEachOnce(_ roles: [Role]) async throws {
+        let server = try await SampleServer()
+        let made = await code {
+            _ = try await server.service.createToken(team: "acme", app: nil, name: "ci", roles: roles, as: server.admin)
+        }
+        #expect(made == .invalid)
+        #expect(try await server.service.tokens(of: "acme", as: server.admin).isEmpty)
+    }
+
     @Test func tokensEndWhenTheyAreRevokedOrExpire() async throws {
         let server = try await SampleServer()
         let (token, text) = try await server.service.createToken(
