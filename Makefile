@@ -1,6 +1,6 @@
 .PHONY: demo docs demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-style demo-questions demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
 
-# A build of the whole package would build the tools of its plugins a second time; scripts/example-package does.
+# A build of the whole package would build the tools of its plugins a second time; `scripts/example-package --from-source` does.
 export COREML_WITHOUT_PLUGINS = 1
 
 # ARGS is the input of a demo: each one ends with an example.

@@ -769,12 +769,21 @@ if Context.environment["COREML_FUZZ"] != nil {
 }
 
 // Wherever a package has plugins, building all of it builds their tools a second time, with everything below them, for
-// the machine that builds.  Scripts that build this package for its tests leave the plugins out.
+// the machine that builds.  Scripts that build this package for its tests leave the plugins out.  COREML_TOOLS is the path
+// of an artifact bundle (scripts/plugin-tools) whose programs the plugins use instead.
 if Context.environment["COREML_WITHOUT_PLUGINS"] == nil {
     package.products.append(.plugin(name: "CoreMLPlugin", targets: ["CoreMLPlugin"]))
     package.products.append(.plugin(name: "CoreMLEncryptionPlugin", targets: ["CoreMLEncryptionPlugin"]))
-    package.targets.append(.plugin(name: "CoreMLPlugin", capability: .buildTool(), dependencies: ["coremlc"]))
+    var (tool, encryptingTool): (Target.Dependency, Target.Dependency) = ("coremlc", "coremlc-encrypting")
+    if let bundle = Context.environment["COREML_TOOLS"] {
+        // SwiftPM takes relative paths only.
+        let depth = Context.packageDirectory.split(separator: "/").count
+        let path = bundle.hasPrefix("/") ? String(repeating: "../", count: depth) + bundle.dropFirst() : bundle
+        package.targets.append(.binaryTarget(name: "coreml-tools", path: path))
+        (tool, encryptingTool) = ("coreml-tools", "coreml-tools")
+    }
+    package.targets.append(.plugin(name: "CoreMLPlugin", capability: .buildTool(), dependencies: [tool]))
     package.targets.append(
-        .plugin(name: "CoreMLEncryptionPlugin", capability: .buildTool(), dependencies: ["coremlc-encrypting"])
+        .plugin(name: "CoreMLEncryptionPlugin", capability: .buildTool(), dependencies: [encryptingTool])
     )
 }

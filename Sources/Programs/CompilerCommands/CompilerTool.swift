@@ -23,6 +23,6 @@ package struct CompilerTool<Encryption: EncryptedCompiling>: ParsableCommand {
     /// Whether a program that was called as `path` is to be this tool.
     package static func answers(to path: String?) -> Bool {
         guard let name = path?.split(separator: "/").last else { return false }
-        return name == "coremlc" || name == "coremlcompiler"
+        return ["coremlc", "coremlc-encrypting", "coremlcompiler"].contains(name)
     }
 }
