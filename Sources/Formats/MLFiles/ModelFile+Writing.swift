@@ -15,6 +15,37 @@ extension ModelFile {
         try FileAccess.write(try SpecificationReader.encode(specification), to: path)
     }
 
+    /// Writes the model to a `.mlpackage` with its weight files if `path` has that extension, else to a `.mlmodel` file.
+    ///
+    /// The model must be whole. An existing model is replaced when the new one is complete.
+    ///
+    /// - Throws: An error for a secret model, for weight files that a `.mlmodel` file cannot hold, and those of the file
+    ///   system.
+    package func write(to path: String) throws(ModelError) {
+        try requireUnprotected("writing")
+        let names = specification.weightFileNames.sorted()
+        guard path.hasSuffix(".mlpackage") else {
+            if let name = names.first {
+                throw ModelError(
+                    .invalidInput,
+                    "The model has the weight file '\(name)', which a .mlmodel file cannot hold; use .mlpackage.",
+                    at: path
+                )
+            }
+            return try Self.writeModel(specification, to: path)
+        }
+        var sources: [String: WeightSource] = [:]
+        for name in names {
+            let inner = try nameInWeights(name)
+            if let source = try weights.path(name) {
+                sources[inner] = .path(source)
+            } else {
+                sources[inner] = .bytes(try weights.file(name).storage.withBytes { [UInt8]($0) })
+            }
+        }
+        try Self.writePackage(specification, weights: sources, to: path)
+    }
+
     /// Writes a `.mlpackage` folder, replacing an existing one; `weights` has files by their names within `weights`.
     package static func writePackage(
         _ specification: SpecModel,

@@ -90,6 +90,47 @@ package struct ModelFile: Sendable {
         self.init(path: path, form: .memory, specification: specification, weights: WeightFiles(blobs: blobs))
     }
 
+    /// Makes a model in memory with weight files that exist.
+    package init(specification: SpecModel, weights: WeightFiles, path: String = "model in memory") {
+        self.init(path: path, form: .memory, specification: specification, weights: weights)
+    }
+
+    /// Models that become the stages of one: their specifications, in which weight files have names that differ, and the
+    /// weight files by these names.
+    ///
+    /// The files of the model at index 1 are `weights/1-…`, as in pipelines that coremltools makes.
+    ///
+    /// - Throws: An error for a weight file outside the folder `weights`.
+    package static func stages(
+        of models: [ModelFile]
+    ) throws(ModelError) -> (specifications: [SpecModel], weights: WeightFiles) {
+        var specifications: [SpecModel] = []
+        var references: [String: WeightFiles.Reference] = [:]
+        for (index, model) in models.enumerated() {
+            var names: [String: String] = [:]
+            for name in model.specification.weightFileNames {
+                let inner = try model.nameInWeights(name)
+                names[name] = "@model_path/weights/\(index)-\(inner)"
+                references["@model_path/weights/\(index)-\(inner)"] = .init(files: model.weights, name: name)
+            }
+            specifications.append(names.isEmpty ? model.specification : model.specification.renamingWeightFiles(names))
+        }
+        return (specifications, WeightFiles(references: references))
+    }
+
+    /// The name within the folder `weights` of the file that a program refers to as `fileName`.
+    func nameInWeights(_ fileName: String) throws(ModelError) -> String {
+        let relative = try weights.relativeName(fileName)
+        guard relative.hasPrefix("weights/") else {
+            throw ModelError(
+                .unsupported,
+                "The weight file \"\(fileName)\" cannot be taken over: only files of a package's folder \"weights\" can.",
+                at: path
+            )
+        }
+        return String(relative.dropFirst("weights/".count))
+    }
+
     /// A model inside this one, such as a stage of a pipeline: its own specification, the same weight files.
     ///
     /// `index` is its index in the pipeline.

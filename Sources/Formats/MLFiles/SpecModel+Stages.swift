@@ -24,6 +24,84 @@ extension SpecModel {
     }
 }
 
+extension SpecModel {
+    /// The model, whose program and stages refer to weight files by other names; names that are no keys stay.
+    func renamingWeightFiles(_ names: [String: String]) -> SpecModel {
+        var model = self
+        func renamed(_ pipeline: SpecPipeline) -> SpecPipeline {
+            var pipeline = pipeline
+            pipeline.models = pipeline.models.map { $0.renamingWeightFiles(names) }
+            return pipeline
+        }
+        switch type {
+        case .mlProgram(var program)?:
+            program.functions = program.functions.mapValues { function in
+                var function = function
+                function.blockSpecializations = function.blockSpecializations.mapValues { $0.renamingWeightFiles(names) }
+                return function
+            }
+            model.mlProgram = program
+        case .pipeline(let pipeline)?: model.pipeline = renamed(pipeline)
+        case .pipelineClassifier(let classifier)?: model.pipelineClassifier.pipeline = renamed(classifier.pipeline)
+        case .pipelineRegressor(let regressor)?: model.pipelineRegressor.pipeline = renamed(regressor.pipeline)
+        default: break
+        }
+        return model
+    }
+}
+
+extension MILBlock {
+    fileprivate func renamingWeightFiles(_ names: [String: String]) -> MILBlock {
+        var block = self
+        block.operations = operations.map { operation in
+            var operation = operation
+            operation.attributes = operation.attributes.mapValues { $0.renamingWeightFiles(names) }
+            operation.inputs = operation.inputs.mapValues { argument in
+                var argument = argument
+                argument.arguments = argument.arguments.map { binding in
+                    guard case .value(let value)? = binding.binding else { return binding }
+                    var binding = binding
+                    binding.value = value.renamingWeightFiles(names)
+                    return binding
+                }
+                return argument
+            }
+            operation.blocks = operation.blocks.map { $0.renamingWeightFiles(names) }
+            return operation
+        }
+        return block
+    }
+}
+
+extension MILValue {
+    fileprivate func renamingWeightFiles(_ names: [String: String]) -> MILValue {
+        var value = self
+        switch self.value {
+        case .blobFileValue(let reference)?:
+            if let name = names[reference.fileName] { value.blobFileValue.fileName = name }
+        case .immediateValue(let immediate)?:
+            switch immediate.value {
+            case .tuple(var tuple)?:
+                tuple.values = tuple.values.map { $0.renamingWeightFiles(names) }
+                value.immediateValue.tuple = tuple
+            case .list(var list)?:
+                list.values = list.values.map { $0.renamingWeightFiles(names) }
+                value.immediateValue.list = list
+            case .dictionary(var dictionary)?:
+                dictionary.values = dictionary.values.map { pair in
+                    var pair = pair
+                    pair.value = pair.value.renamingWeightFiles(names)
+                    return pair
+                }
+                value.immediateValue.dictionary = dictionary
+            default: break
+            }
+        case nil: break
+        }
+        return value
+    }
+}
+
 extension MILBlock {
     fileprivate func collectWeightFiles(_ names: inout Set<String>) {
         for operation in operations {

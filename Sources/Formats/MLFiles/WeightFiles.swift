@@ -13,12 +13,22 @@ package final class WeightFiles: Sendable {
     private let holders: [any FolderContents]
     /// Files in memory by name.
     private let blobs: [String: TensorStorage]
+    /// Files of other models by the names that programs use here; see `ModelFile.stages(of:)`.
+    private let references: [String: Reference]
     private let opened = Mutex<[String: WeightFile]>([:])
+
+    /// A weight file of another model.
+    struct Reference: Sendable {
+        let files: WeightFiles
+        /// The name by which that model's program refers to it.
+        let name: String
+    }
 
     package init(folders: [String]) {
         self.folders = folders
         holders = folders.map { PlainFolder($0) }
         blobs = [:]
+        references = [:]
     }
 
     /// Makes the weight files of a model in `folder`, or in an archive in it, whose files are `contents`.
@@ -26,6 +36,7 @@ package final class WeightFiles: Sendable {
         folders = [folder]
         holders = [contents]
         blobs = [:]
+        references = [:]
     }
 
     /// Makes weight files in memory.
@@ -36,6 +47,15 @@ package final class WeightFiles: Sendable {
         folders = []
         holders = []
         self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
+        references = [:]
+    }
+
+    /// Makes weight files that belong to other models.
+    init(references: [String: Reference]) {
+        folders = []
+        holders = []
+        blobs = [:]
+        self.references = references
     }
 
     /// The weight file that a program refers to as `fileName`.
@@ -62,6 +82,7 @@ package final class WeightFiles: Sendable {
     ///
     /// It is `nil` for files in memory, in archives and in encrypted models.
     package func path(_ fileName: String) throws(ModelError) -> String? {
+        if let reference = references[fileName] { return try reference.files.path(reference.name) }
         let relative = try relativeName(fileName)
         for holder in holders {
             if let path = holder.path(of: relative) { return path }
@@ -71,9 +92,12 @@ package final class WeightFiles: Sendable {
     }
 
     /// Whether the model is secret; see `FolderContents`.
-    package var isProtected: Bool { holders.contains { $0.isProtected } }
+    package var isProtected: Bool {
+        holders.contains { $0.isProtected } || references.values.contains { $0.files.isProtected }
+    }
 
     private func open(_ fileName: String) throws(ModelError) -> WeightFile {
+        if let reference = references[fileName] { return try reference.files.file(reference.name) }
         let relative = try relativeName(fileName)
         for holder in holders {
             guard let storage = try holder.contents(of: relative) else { continue }

@@ -11,30 +11,9 @@ extension ModelCompiler {
         let path = FileAccess.withoutTrailingSlash(path)
         try file.requireUnprotected("saving")
         let file = try file.whole()
-        if path.hasSuffix(".mlmodel") {
-            if let name = file.specification.weightFileNames.sorted().first {
-                throw ModelError(
-                    .invalidInput,
-                    "The model has the weight file '\(name)', which a .mlmodel file cannot hold; use .mlpackage.",
-                    at: path
-                )
-            }
+        if path.hasSuffix(".mlmodel") || path.hasSuffix(".mlpackage") {
             try FileAccess.makeFolder(FileAccess.folder(of: path))
-            return try ModelFile.writeModel(file.specification, to: path)
-        }
-        if path.hasSuffix(".mlpackage") {
-            var weights: [String: ModelFile.WeightSource] = [:]
-            for name in file.specification.weightFileNames {
-                let relative = try file.weights.relativeName(name)
-                let key = relative.hasPrefix("weights/") ? String(relative.dropFirst("weights/".count)) : relative
-                if let source = try file.weights.path(name) {
-                    weights[key] = .path(source)
-                } else {
-                    let contents = try file.weights.file(name)
-                    weights[key] = .bytes(contents.storage.withBytes { [UInt8]($0) })
-                }
-            }
-            return try ModelFile.writePackage(file.specification, weights: weights, to: path)
+            return try file.write(to: path)
         }
         let last = FileAccess.name(of: path)
         let name = last.hasSuffix(".mlmodelc") ? String(last.dropLast(".mlmodelc".count)) : last

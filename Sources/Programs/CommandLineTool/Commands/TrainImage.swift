@@ -2,6 +2,7 @@ import ArgumentParser
 import CreateML
 import Foundation
 import MLExtractors
+import MLFiles
 import MLNumerics
 
 struct TrainImage: ParsableCommand {
@@ -14,7 +15,7 @@ struct TrainImage: ParsableCommand {
               coreml train image flowers/ -o Flowers.mlmodel --report flowers.html
               coreml train image pictures.csv --file path --label species --augment flip --augment crop
               coreml train image flowers/ --validation held-out/ --resume session
-              coreml train image flowers/ --extractor Mine.mlmodel --extractor-output features
+              coreml train image flowers/ --extractor Mine.mlpackage --extractor-output features -o Flowers.mlpackage
 
             DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their
             labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files
@@ -29,7 +30,7 @@ struct TrainImage: ParsableCommand {
     @Argument(help: "A folder of pictures, or a table of files and labels.")
     var data: String
     @OptionGroup var columns: ImageColumnOptions
-    @Option(help: "An installed extractor (coreml extractor list), or a .mlmodel of your own.")
+    @Option(help: "An installed extractor (coreml extractor list), or a .mlmodel or .mlpackage of your own.")
     var extractor = Extractor.efficientNetLite0.name
     @Option(help: "The output of your own model; by default its only array.")
     var extractorOutput: String?
@@ -76,7 +77,22 @@ struct TrainImage: ParsableCommand {
         }
     }
 
+    /// The form of the classifier's file: a package if the extractor keeps its weights in a file, as ML programs do.
+    ///
+    /// - Throws: `ValidationError` if another form was asked for, before the training.
+    private func fileExtension(for extractor: MLImageClassifier.FeatureExtractorType) throws -> String {
+        guard case .custom(let own) = extractor, own.modelPath.pathExtension != "mlmodel" else { return "mlmodel" }
+        let file = try failing { () throws(ModelError) in try ModelFile.open(path: own.modelPath.path) }
+        guard !file.specification.weightFileNames.isEmpty else { return "mlmodel" }
+        if let output = training.output, !output.hasSuffix(".mlpackage") {
+            throw ValidationError("\(self.extractor) keeps its weights in a file of its own; name a .mlpackage as the output")
+        }
+        return "mlpackage"
+    }
+
     func run() throws {
+        let extractor = try featureExtractor
+        let fileExtension = try fileExtension(for: extractor)
         let flow = TrainingFlow(training)
         flow.announce("looking at \(data)")
         let reader = columns.reader
@@ -88,7 +104,7 @@ struct TrainImage: ParsableCommand {
             maxIterations: iterations,
             augmentation: augmentations.reduce(into: []) { $0.formUnion($1.option) },
             algorithm: .transferLearning(
-                featureExtractor: try featureExtractor,
+                featureExtractor: extractor,
                 classifier: layers.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layers)
             )
         )
@@ -105,7 +121,7 @@ struct TrainImage: ParsableCommand {
             (model.trainingMetrics, model.validationMetrics),
             curves: curves,
             facts: [
-                ("data", "\(data), \(count) files"), ("extractor", extractor),
+                ("data", "\(data), \(count) files"), ("extractor", self.extractor),
                 ("left out", "\(model.skippedImages.count) files"),
             ],
             json: ["files": count],
@@ -117,7 +133,7 @@ struct TrainImage: ParsableCommand {
             misclassified: isValidated ? model.misclassifiedValidationImages : model.misclassifiedTrainingImages,
             skipped: model.skippedImages
         )
-        try flow.finish(outcome, name: TableFile.name(data))
+        try flow.finish(outcome, name: TableFile.name(data), fileExtension: fileExtension)
     }
 }
 

@@ -90,10 +90,11 @@ struct TrainingFlow {
     /// - Parameters:
     ///   - outcome: The trained model and its metrics.
     ///   - name: The name of the model's file when no output is given.
+    ///   - fileExtension: The extension of that name.
     /// - Throws: `Failure` when a file cannot be written.
-    func finish(_ outcome: Outcome, name: String) throws {
+    func finish(_ outcome: Outcome, name: String, fileExtension: String = "mlmodel") throws {
         progress.close()
-        let path = options.output ?? name + ".mlmodel"
+        let path = options.output ?? "\(name).\(fileExtension)"
         try outcome.write(path)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         var report = outcome.report

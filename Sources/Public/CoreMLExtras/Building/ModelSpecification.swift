@@ -48,34 +48,9 @@ public struct ModelSpecification: Sendable {
     /// - Throws: `MLModelError` when the model is protected, when it keeps weights in separate files, which a
     ///   `.mlmodel` cannot hold, or when writing fails.
     public func write(to url: URL) throws {
-        do throws(ModelError) {
-            try file.requireUnprotected("writing")
-            let names = file.specification.weightFileNames
-            guard url.pathExtension == "mlpackage" else {
-                guard names.isEmpty else {
-                    throw ModelError(
-                        .invalidInput,
-                        "The model keeps weights in separate files, which a .mlmodel cannot hold; write a .mlpackage.",
-                        at: url.path
-                    )
-                }
-                return try ModelFile.writeModel(file.specification, to: url.path)
-            }
-            var weights: [String: ModelFile.WeightSource] = [:]
-            for name in names {
-                let relative = try file.weights.relativeName(name)
-                guard relative.hasPrefix("weights/"), let path = try file.weights.path(name) else {
-                    throw ModelError(
-                        .unsupported,
-                        "The weight file \"\(name)\" cannot be taken over: only files of a package's folder "
-                            + "\"weights\" can.",
-                        at: url.path
-                    )
-                }
-                weights[String(relative.dropFirst("weights/".count))] = .path(path)
-            }
-            try ModelFile.writePackage(file.specification, weights: weights, to: url.path)
-        } catch { throw MLModelError(error) }
+        do throws(ModelError) { try file.write(to: FileAccess.withoutTrailingSlash(url.path)) } catch {
+            throw MLModelError(error)
+        }
     }
 
     /// Loads the model without a file.

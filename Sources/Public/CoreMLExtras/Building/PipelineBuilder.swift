@@ -14,7 +14,8 @@ import SwiftProtobuf
 /// ```
 ///
 /// Inputs that no earlier model computes are the pipeline's inputs; its outputs are those of the last model, unless
-/// others are named. A pipeline whose last model predicts a class or a number is a classifier or regressor.
+/// others are named. A pipeline whose last model predicts a class or a number is a classifier or regressor. A pipeline
+/// with an ML program that keeps weights in a file of its own can be written as a `.mlpackage`.
 public struct PipelineBuilder: Sendable {
     /// The kind of model that the pipeline declares itself to be.
     public enum Kind: Hashable, Sendable {
@@ -32,7 +33,7 @@ public struct PipelineBuilder: Sendable {
     /// The names of the pipeline's outputs; nil, the default, for those of the last model.
     public var outputs: [String]?
 
-    private var models: [SpecModel] = []
+    private var files: [ModelFile] = []
     private var names: [String] = []
 
     /// Creates a builder of a pipeline without models.
@@ -43,25 +44,14 @@ public struct PipelineBuilder: Sendable {
     /// - Parameters:
     ///   - model: The model.
     ///   - name: Its name in the pipeline, which scopes its parameters; unique and not empty.
-    /// - Throws: `MLModelError` when the name does not fit, or the model keeps weights in separate files, as ML
-    ///   programs do.
+    /// - Throws: `MLModelError` when the name does not fit.
     public mutating func append(_ model: ModelSpecification, named name: String) throws {
         guard !name.isEmpty, !names.contains(name) else {
             throw MLModelError(
                 ModelError(.invalidInput, "each model of a pipeline needs a unique name", at: "model '\(name)'")
             )
         }
-        guard model.file.specification.weightFileNames.isEmpty else {
-            throw MLModelError(
-                ModelError(
-                    .unsupported,
-                    "a model with weights in separate files cannot be put into a pipeline here; use a neural "
-                        + "network, or link to the compiled model",
-                    at: "model '\(name)'"
-                )
-            )
-        }
-        models.append(model.file.specification)
+        files.append(model.file)
         names.append(name)
     }
 
@@ -93,13 +83,16 @@ public struct PipelineBuilder: Sendable {
     ///   type.
     public func finished() throws -> ModelSpecification {
         do throws(ModelError) {
-            let model = try specification()
+            let (models, weights) = try ModelFile.stages(of: files)
+            let model = try specification(models)
             try UpdatableModel.validate(model)
-            return ModelSpecification(model)
+            return ModelSpecification(
+                ModelFile(specification: SpecificationVersion.lowered(model), weights: weights)
+            )
         } catch { throw MLModelError(error) }
     }
 
-    private func specification() throws(ModelError) -> SpecModel {
+    private func specification(_ models: [SpecModel]) throws(ModelError) -> SpecModel {
         guard let last = models.last else { throw ModelError(.invalidModel, "a pipeline needs models") }
         var model = SpecModel()
         var known: [String: (feature: SpecFeatureDescription, giver: String)] = [:]
@@ -135,7 +128,7 @@ public struct PipelineBuilder: Sendable {
             model.description_p.predictedProbabilitiesName = last.description_p.predictedProbabilitiesName
         }
         model.isUpdatable = last.isUpdatable
-        if last.isUpdatable { model.description_p.trainingInput = trainingInputs(last, model.description_p.input) }
+        if last.isUpdatable { model.description_p.trainingInput = trainingInputs(models, model.description_p.input) }
         metadata.write(to: &model.description_p.metadata)
         let pipeline = SpecPipeline.with {
             $0.models = models
@@ -151,11 +144,11 @@ public struct PipelineBuilder: Sendable {
 
     /// Returns the last model's training inputs, with the pipeline's inputs for those that other models compute.
     private func trainingInputs(
-        _ last: SpecModel,
+        _ models: [SpecModel],
         _ inputs: [SpecFeatureDescription]
     ) -> [SpecFeatureDescription] {
         let computed = Set(models.dropLast().flatMap { $0.description_p.output.map(\.name) })
-        let own = last.description_p.trainingInput.filter { !computed.contains($0.name) }
+        let own = (models.last?.description_p.trainingInput ?? []).filter { !computed.contains($0.name) }
         return inputs + own.filter { feature in !inputs.contains { $0.name == feature.name } }
     }
 }

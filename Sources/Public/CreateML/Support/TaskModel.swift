@@ -6,18 +6,25 @@ import MLSpecification
 /// The model of a task: the trained one, which can be written, or another one that the caller put in its place.
 struct TaskModel: Sendable {
     /// The trained model as it is written, but for the caller's metadata.
-    let specification: SpecModel
+    let file: ModelFile
     private let trained: TrainedModel
     /// The model in place of the trained one; `nil` if there is none.
     private(set) var replacement: MLModel?
+
+    var specification: SpecModel { file.specification }
 
     /// - Parameters:
     ///   - specification: The trained model.
     ///   - isLoaded: Whether to load the model now; otherwise it is loaded on first use and must be sound.
     /// - Throws: The error of loading the model.
     init(_ specification: SpecModel, isLoaded: Bool = true) throws {
-        self.specification = specification
-        trained = TrainedModel(specification)
+        try self.init(ModelFile(specification: specification, path: "the trained model"), isLoaded: isLoaded)
+    }
+
+    /// The same for a model that may have weight files.
+    init(_ file: ModelFile, isLoaded: Bool = true) throws {
+        self.file = file
+        trained = TrainedModel(file)
         if isLoaded { _ = try trained.get() }
     }
 
@@ -26,15 +33,15 @@ struct TaskModel: Sendable {
     /// `@unchecked Sendable`: the lock guards the model.
     private final class TrainedModel: @unchecked Sendable {
         private let lock = NSLock()
-        private let specification: SpecModel
+        private let file: ModelFile
         private var model: MLModel?
 
-        init(_ specification: SpecModel) { self.specification = specification }
+        init(_ file: ModelFile) { self.file = file }
 
         func get() throws -> MLModel {
             try lock.withLock {
                 if let model { return model }
-                let new = try specification.loaded()
+                let new = try MLModel(file, configuration: MLModelConfiguration())
                 model = new
                 return new
             }
@@ -65,7 +72,7 @@ struct TaskModel: Sendable {
     }
 
     /// Writes the trained model to a file or package, with the metadata of the specification if `metadata` is `nil`.
-    /// - Throws: `MLCreateError.generic` if the model was replaced, otherwise the errors of `SpecModel.write(to:)`.
+    /// - Throws: `MLCreateError.generic` if the model was replaced, otherwise the errors of `ModelFile.writeTrained(to:)`.
     func write(to url: URL, _ metadata: MLModelMetadata?) throws { try write(path: url.path, metadata) }
 
     /// Writes the trained model to a path, in which a leading tilde is expanded; see `write(to:_:)`.
@@ -77,7 +84,7 @@ struct TaskModel: Sendable {
         try checkNotReplaced("that one is in its own file already; train anew to write")
         var model = specification
         if let metadata { model.apply(metadata) }
-        try model.write(to: path)
+        try file.replacing(model).writeTrained(to: path)
     }
 }
 

@@ -185,6 +185,40 @@ import CreateML
         }
     }
 
+    @Test func `An ML program with a weight file becomes part of the classifier's package`() throws {
+        func classifier(_ extractor: URL) throws -> MLImageClassifier {
+            try MLImageClassifier(
+                trainingData: .labeledDirectories(at: training),
+                parameters: .init(featureExtractor: .custom(.init(modelPath: extractor)), validation: .none)
+            )
+        }
+        let extractor = try ImageFixtures.program(folder)
+        let trained = try classifier(extractor)
+        #expect(trained.trainingMetrics.classificationError == 0)
+        let error = #expect(throws: MLCreateError.self) { try trained.write(to: folder.file("pictures.mlmodel")) }
+        #expect("\(String(describing: error))".contains("which a .mlmodel file cannot hold; use .mlpackage"))
+        let url = folder.file("Pictures.mlpackage")
+        try trained.write(to: url, metadata: MLModelMetadata(author: "Ada"))
+        try FileManager.default.removeItem(at: extractor)
+
+        let model = try MLModel(contentsOf: url)
+        #expect(model.modelDescription.metadata[.author] as? String == "Ada")
+        let input = try #require(model.modelDescription.inputDescriptionsByName["image"]?.imageConstraint)
+        let other = try classifier(try ImageFixtures.custom(folder))
+        for (number, label) in labels.enumerated() {
+            let picture = CGImage(ImageFixtures.picture(label, 70 + number), isOpaque: true)
+            let value = try MLFeatureValue(
+                cgImage: picture,
+                constraint: input,
+                options: [.cropAndScale: NSNumber(value: 0)]
+            )
+            let answer = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["image": value]))
+            #expect(answer.featureValue(for: "classLabel")?.stringValue == label)
+            // The same features as those of the neural network give the same classifier.
+            #expect(try other.prediction(from: picture) == label)
+        }
+    }
+
     @Test func `Dense layers learn, too`() throws {
         let classifier = try MLImageClassifier(
             trainingData: .labeledDirectories(at: training),

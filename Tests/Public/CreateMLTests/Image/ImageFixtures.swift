@@ -38,6 +38,41 @@ enum ImageFixtures {
         return url
     }
 
+    /// Writes an ML program with the same features, whose weights (a unit scale) are in a file of the package.
+    static func program(_ folder: TemporaryFolder) throws -> URL {
+        let weights = folder.file("weight.bin")
+        let writer = try WeightFileWriter(path: weights.path)
+        let offset = try [Float](repeating: 1, count: width).withUnsafeBytes {
+            try writer.append(.float32, elementCount: width, $0)
+        }
+        try writer.finish()
+        let text = """
+            program(1.0) {
+              func main<ios15>(tensor<fp32, [1, 3, 16, 16]> image) {
+                tensor<int32, [2]> four = const()[val = tensor<int32, [2]>([4, 4])];
+                tensor<int32, [4]> none = const()[val = tensor<int32, [4]>([0, 0, 0, 0])];
+                string padding = const()[val = string("valid")];
+                bool no = const()[val = bool(false)];
+                tensor<int32, [2]> row = const()[val = tensor<int32, [2]>([1, 48])];
+                tensor<fp32, [48]> scale = const()[val = tensor<fp32, [48]>(BLOBFILE(
+                  path = string("@model_path/weights/weight.bin"), offset = uint64(\(offset))))];
+                tensor<fp32, [1, 3, 4, 4]> pool = avg_pool(x = image, kernel_sizes = four, strides = four,
+                  pad_type = padding, pad = none, exclude_padding_from_average = no, ceil_mode = no);
+                tensor<fp32, [1, 48]> flat = reshape(x = pool, shape = row);
+                tensor<fp32, [1, 48]> features = mul(x = flat, y = scale);
+              } -> (features);
+            }
+            """
+        var model = SpecModel()
+        model.mlProgram = try MILParser.program(Array(text.utf8))
+        model.description_p.input = [.picture("image", width: size, height: size, "A picture.")]
+        model.description_p.output = [.floats("features", [1, width], "Mean colours.")]
+        model.specificationVersion = SpecificationVersion.minimum(model)
+        let url = folder.file("Extractor.mlpackage")
+        try ModelFile.writePackage(model, weights: ["weight.bin": .path(weights.path)], to: url.path)
+        return url
+    }
+
     /// A picture of a class: bars that lean to one side, noise and light that differ from picture to picture.
     static func picture(_ label: String, _ number: Int, width: Int = 40, height: Int = 32) -> Bitmap {
         var source = SplitMix64(seed: UInt64(number) &* 977 &+ UInt64(label.utf8.reduce(0) { $0 &* 31 &+ Int($1) }))

@@ -71,7 +71,8 @@ struct ImageExtractor: Sendable {
     let encoder: PictureEncoder
     /// The model whose layers become part of the classifier; `nil` for a stage of its own in a pipeline.
     let installed: ExtractorModel?
-    let specification: SpecModel
+    /// The extractor's model.
+    let file: ModelFile
     let options: MLImageClassifier.ImageAugmentationOptions
 
     init(_ settings: ImageSettings) throws(ModelError) {
@@ -79,28 +80,14 @@ struct ImageExtractor: Sendable {
         if let name = settings.installed {
             let model = try ExtractorStore.user.load(.named(name, in: Extractor.ofPictures))
             installed = model
-            specification = model.specification
-            encoder = try PictureEncoder(ModelFile(specification: model.specification, path: "the extractor \(name)"))
+            file = ModelFile(specification: model.specification, path: "the extractor \(name)")
+            encoder = try PictureEncoder(file)
         } else {
             let path = settings.modelPath ?? ""
-            let file = try ModelFile.open(path: path)
+            file = try ModelFile.open(path: path)
             encoder = try PictureEncoder(file, output: settings.outputName)
             installed = nil
-            specification = file.specification
-            if case .mlProgram? = file.specification.type {
-                throw ModelError(
-                    .unsupported,
-                    "an ML program cannot become part of a classifier here; convert the extractor to a neural network",
-                    at: path
-                )
-            }
-            guard !file.isForPrediction else {
-                throw ModelError(
-                    .unsupported,
-                    "a compiled model cannot become part of a classifier; name the .mlmodel that it was made of",
-                    at: path
-                )
-            }
+            try file.requireUnprotected("a classifier with it")
         }
     }
 

@@ -1,4 +1,5 @@
 import MLExtractors
+import MLFiles
 import MLNumerics
 import MLSpecification
 
@@ -6,14 +7,24 @@ import MLSpecification
 struct ImageNetworkWriter {
     /// The least length by which features are divided.
     static let leastLength: Float = 1e-6
+    private static let name = "the trained model"
     static let (label, probabilities) = ("classLabel", "classLabelProbs")
 
     let extractor: ImageExtractor
     let layers: [(weights: [Float], bias: [Float])]
     let labels: [String]
 
-    func specification() -> SpecModel {
-        var model = extractor.installed.map(folded) ?? pipeline()
+    /// The classifier; with the weight files of the caller's model, if that has some.
+    func file() throws(ModelError) -> ModelFile {
+        if let installed = extractor.installed {
+            return ModelFile(specification: completed(folded(installed)), path: Self.name)
+        }
+        let (specification, weights) = try pipeline()
+        return ModelFile(specification: completed(specification), weights: weights, path: Self.name)
+    }
+
+    private func completed(_ network: SpecModel) -> SpecModel {
+        var model = network
         model.description_p.predictedFeatureName = Self.label
         model.description_p.predictedProbabilitiesName = Self.probabilities
         model = model.marked
@@ -76,12 +87,16 @@ struct ImageNetworkWriter {
     }
 
     /// A pipeline of the caller's model and a network of the trained layers.
-    private func pipeline() -> SpecModel {
-        let stage = extractor.specification
+    private func pipeline() throws(ModelError) -> (SpecModel, WeightFiles) {
+        let stage = extractor.file.specification
         var head = SpecModel()
         head.specificationVersion = 4
         let name = extractor.encoder.outputName
         head.description_p.input = stage.description_p.output.filter { $0.name == name }
+        for index in head.description_p.input.indices {
+            // Neural networks take no half-precision arrays; the pipeline converts.
+            head.description_p.input[index].type.multiArrayType.dataType = .float32
+        }
         head.description_p.output = outputs
         head.description_p.predictedFeatureName = Self.label
         head.description_p.predictedProbabilitiesName = Self.probabilities
@@ -90,9 +105,10 @@ struct ImageNetworkWriter {
         result.specificationVersion = max(stage.specificationVersion, 4)
         result.description_p.input = stage.description_p.input
         result.description_p.output = outputs
-        result.pipelineClassifier.pipeline.models = [stage, head]
+        let (stages, weights) = try ModelFile.stages(of: [extractor.file, ModelFile(specification: head)])
+        result.pipelineClassifier.pipeline.models = stages
         result.pipelineClassifier.pipeline.names = ["extractor", "classifier"]
-        return result
+        return (result, weights)
     }
 
     /// From the features of the views, in any shape, to the probabilities.

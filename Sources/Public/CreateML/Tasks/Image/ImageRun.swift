@@ -139,7 +139,7 @@ struct ImageRun: TrainingRun {
         return try MLCreateError.translating {
             let layers = try head.layers()
             let writer = ImageNetworkWriter(extractor: extractor, layers: layers, labels: data.labels)
-            let task = try TaskModel(writer.specification())
+            let task = try TaskModel(writer.file())
             func outcome(isValidation: Bool) -> (MLClassifierMetrics, [MLImageClassifier.MisclassifiedImage]) {
                 let examples = data.predictionRows(isValidation: isValidation, isMirrored: extractor.isMirrored)
                 let classes = ImageFiles.classes(ImageHead.probabilities(examples.rows, layers), data.labels.count)

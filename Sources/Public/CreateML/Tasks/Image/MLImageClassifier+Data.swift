@@ -60,7 +60,7 @@ extension MLImageClassifier {
     public struct CustomFeatureExtractor: Sendable {
         /// The model: a `.mlmodel`, `.mlpackage` or `.mlmodelc` with one picture of a fixed size as its input.
         ///
-        /// Only models that are one file can become part of a classifier that is written: `.mlmodel`.
+        /// With an ML program that keeps its weights in a file, the classifier is written as a `.mlpackage`.
         public var modelPath: URL
         /// The output with the features, an array of numbers; `nil` for the only one.
         public var outputName: String?
