@@ -37,7 +37,9 @@ extension SpecModel {
         case .mlProgram(var program)?:
             program.functions = program.functions.mapValues { function in
                 var function = function
-                function.blockSpecializations = function.blockSpecializations.mapValues { $0.renamingWeightFiles(names) }
+                function.blockSpecializations = function.blockSpecializations.mapValues {
+                    $0.renamingWeightFiles(names)
+                }
                 return function
             }
             model.mlProgram = program

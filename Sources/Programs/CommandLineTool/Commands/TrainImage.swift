@@ -85,7 +85,9 @@ struct TrainImage: ParsableCommand {
         let file = try failing { () throws(ModelError) in try ModelFile.open(path: own.modelPath.path) }
         guard !file.specification.weightFileNames.isEmpty else { return "mlmodel" }
         if let output = training.output, !output.hasSuffix(".mlpackage") {
-            throw ValidationError("\(self.extractor) keeps its weights in a file of its own; name a .mlpackage as the output")
+            throw ValidationError(
+                "\(self.extractor) keeps its weights in a file of its own; name a .mlpackage as the output"
+            )
         }
         return "mlpackage"
     }
