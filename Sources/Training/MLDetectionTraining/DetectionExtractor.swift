@@ -64,10 +64,7 @@ package struct DetectionExtractor: Sendable {
         _ names: [String],
         _ picture: Bitmap
     ) throws(ModelError) -> [Tensor] {
-        let image = ImageBuffer(width: picture.width, height: picture.height, format: .rgba8)
-        picture.pixels.withUnsafeBytes { pixels in
-            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
-        }
+        let image = ImageBuffer(picture.pixels, width: picture.width, height: picture.height, format: .rgba8)
         let outputs = try engine.prediction(from: [inputName: .image(image)])
         var result: [Tensor] = []
         for name in names {

@@ -120,11 +120,7 @@ public struct TeamKeyRing: Sendable {
     /// Throws `malformed` for other texts, keys of other teams, and keys that the ring already has.
     @discardableResult
     public mutating func importKey(_ text: [UInt8]) throws(DeploymentKeyError) -> Epoch {
-        let key = try keyErrors(.malformed, at: "private key") { () throws(ModelError) in
-            try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-                try ModelKey(text: UnsafeRawBufferPointer(bytes))
-            }
-        }
+        let key = try keyErrors(.malformed, at: "private key") { () throws(ModelError) in try ModelKey(text: text) }
         guard case .privateKey = key.material, key.team == team else {
             throw DeploymentKeyError(
                 .malformed,

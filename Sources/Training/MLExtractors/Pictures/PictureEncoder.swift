@@ -88,19 +88,14 @@ package struct PictureEncoder: Sendable {
         _ output: String
     ) throws(ModelError) -> [Float] {
         let image = ImageBuffer(
+            picture.pixels,
             width: picture.width,
             height: picture.height,
             format: picture.layout == .gray ? .gray8 : .rgba8
         )
-        picture.pixels.withUnsafeBytes { pixels in
-            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
-        }
         guard case .tensor(let tensor)? = try engine.prediction(from: [input: .image(image)])[output] else {
             throw ModelError(.invalidModel, "the feature extractor gives no array '\(output)'")
         }
-        if tensor.scalarType == .float32 {
-            return Array(UnsafeBufferPointer(start: tensor.floats, count: tensor.count))
-        }
-        return tensor.values.map { Float($0) }
+        return tensor.floatValues
     }
 }
