@@ -17,15 +17,16 @@ package final class WeightFileWriter {
         _ bytes: RawSpan
     ) throws(ModelError) -> UInt64 {
         let bits = elementCount * dataType.bitWidth
-        precondition(bytes.byteCount == (bits + 7) / 8, "\(elementCount) elements of \(dataType) in \(bytes.byteCount) bytes")
+        let byteCount = bytes.byteCount
+        precondition(byteCount == (bits + 7) / 8, "\(elementCount) elements of \(dataType) in \(byteCount) bytes")
         try fill()
         let offset = file.count
         var description: [UInt8] = []
         description.append(littleEndian: WeightFile.mark)
         description.append(littleEndian: dataType.rawValue)
-        description.append(littleEndian: UInt64(bytes.byteCount))
+        description.append(littleEndian: UInt64(byteCount))
         description.append(littleEndian: UInt64(offset + WeightFile.alignment))
-        description.append(littleEndian: UInt64(bytes.byteCount * 8 - bits))
+        description.append(littleEndian: UInt64(byteCount * 8 - bits))
         description += [UInt8](repeating: 0, count: WeightFile.alignment - description.count)
         try file.append(description)
         try file.append(bytes)

@@ -15,7 +15,7 @@ package struct CheckpointReader: Sendable {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - name: The contents, for messages: "the checkpoint".
-    ///   - remedy: What the user can do about damaged contents.
+    ///   - remedy: The advice to the user about damaged contents.
     package init(_ bytes: [UInt8], _ name: String, remedy: String = "remove it and use an older checkpoint") {
         self.bytes = bytes
         self.name = name

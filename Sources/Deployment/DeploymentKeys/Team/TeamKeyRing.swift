@@ -14,7 +14,7 @@ public struct TeamKeyRing: Sendable {
         case prepared
         /// New models are encrypted for it; new answers are signed with it.
         case active
-        /// Opens what was encrypted for it; what it has signed is still trusted.
+        /// Opens models that were encrypted for it; its signatures are still trusted.
         case retired
         /// Opens nothing, and nothing that it has signed is trusted.
         case revoked
@@ -281,7 +281,7 @@ public struct TeamKeyRing: Sendable {
 
     /// Signs answers with the prepared key from now on.
     ///
-    /// What the previous key has signed is still accepted here, so that certificates of devices remain valid, but not
+    /// Signatures of the previous key are still accepted here, so that certificates of devices remain valid, but not
     /// by devices once the metadata does not name it. Returns false when no key with this identifier is prepared: it is
     /// in use already, or another was prepared since.
     @discardableResult

@@ -33,7 +33,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     /// - Parameters:
     ///   - values: Aligned memory, which must not change while the owner lives.
     ///   - count: The number of values.
-    ///   - owner: What keeps the memory alive.
+    ///   - owner: The object that keeps the memory alive.
     init(borrowing values: UnsafePointer<Element>, count: Int, of owner: AnyObject) {
         self.values = UnsafeMutablePointer(mutating: values)
         validity = nil

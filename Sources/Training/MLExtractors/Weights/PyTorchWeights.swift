@@ -113,7 +113,7 @@ package enum PyTorchWeights {
         return result
     }
 
-    /// The tensors in a dictionary; what is no tensor in it is left out.
+    /// The tensors in a dictionary; other values are left out.
     private static func tensors(
         _ root: Int,
         _ nodes: [PickleReader.Node],
