@@ -7,10 +7,10 @@ package struct ModelLocation: Hashable, Sendable {
     let path: String
 }
 
-/// What a look at the disk finds.
+/// The result of a scan of the disk.
 package struct ModelListing {
     package var found: [ModelLocation] = []
-    /// What is not as it should be, in words.
+    /// The problems that were found, in words.
     package var problems: [String] = []
     /// Names and versions whose folders hold no model or several, as while one is being replaced.
     package var unclear: Set<[String]> = []
@@ -101,7 +101,7 @@ package enum ModelSource: Sendable {
     }
 }
 
-/// What distinguishes the files of a model from those that replaced them: names, lengths, times and file numbers.
+/// The properties that distinguish the files of a model from their replacements: names, lengths, times and file numbers.
 struct ModelFingerprint: Hashable {
     private var files: [String: [Int]] = [:]
 

@@ -2,7 +2,7 @@
 package struct ServingError: Error, CustomStringConvertible {
     /// The status of the answer.
     package let status: Int
-    /// What is wrong, and with what.
+    /// The problem, and the object that has it.
     package let description: String
     /// The seconds after which the client may try again; `nil` where trying again is no remedy.
     package let retryAfter: Int?

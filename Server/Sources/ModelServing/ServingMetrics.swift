@@ -4,7 +4,7 @@ import Metrics
 package import ServerSupport
 import Synchronization
 
-/// What the server measures, for Prometheus.
+/// The metrics of the server, for Prometheus.
 package final class ServingMetrics: Sendable {
     let registry: PrometheusRegistry
     private let start = ContinuousClock.now

@@ -87,7 +87,7 @@ extension Dashboard {
         "halt": "Halted: every device goes back to the models of the app.",
         "key": "The new key is in use. Models encrypted with the previous key can still be opened.",
         "withdrawn": "The invitation is withdrawn: its link no longer works.",
-        "removed": "The member is dismissed.", "roles": "The roles are saved.",
+        "removed": "The member is removed.", "roles": "The roles are saved.",
         "keyRevoked": "The key is revoked: models encrypted with it can no longer be opened.",
         "revoked": "The token is revoked.",
         "password": "The password is saved; you are signed out everywhere else.",

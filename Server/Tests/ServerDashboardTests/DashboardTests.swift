@@ -518,7 +518,7 @@ struct Browser {
 }
 
 extension DashboardTests {
-    @Test func `members are invited, changed and dismissed with forms`() async throws {
+    @Test func `members are invited, changed and removed with forms`() async throws {
         try await withSite { site, browser in
             try await browser.send("/teams", ["id": "acme", "name": "Acme"])
             let empty = try await browser.get("/teams/acme/members")

@@ -180,7 +180,7 @@ extension MLModelError {
     init(_ error: DeploymentError, of collection: String) {
         self.init(
             error.code == .key ? .modelDecryptionKeyFetch : .modelCollection,
-            "The collection \"\(collection)\" cannot be brought up to date (\(error.code.rawValue)): \(error.description)"
+            "The collection \"\(collection)\" cannot be updated (\(error.code.rawValue)): \(error.description)"
         )
     }
 }

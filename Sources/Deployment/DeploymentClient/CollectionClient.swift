@@ -179,7 +179,7 @@ package final class CollectionClient: Sendable {
 package enum Schedule {
     static let shortest = 60.0
     static let longestBackOff = 6 * 3600.0
-    /// Seconds between two looks at the conditions that a download waits for.
+    /// Seconds between two checks of the conditions that a download waits for.
     static let look = 10.0
 
     /// Seconds until the next check: the policy's interval, or a delay that doubles with every failure.

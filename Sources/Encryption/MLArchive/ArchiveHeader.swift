@@ -137,13 +137,9 @@ package struct ArchiveHeader: Sendable {
     }
 
     /// Reads the text of a header that was stored apart from its archive.
-    package init(readingText text: [UInt8]) throws(ModelError) {
-        self = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-            try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
-        }
-    }
+    package init(readingText text: [UInt8]) throws(ModelError) { self = try ArchiveHeader(text: text) }
 
-    init(text: UnsafeRawBufferPointer) throws(ModelError) {
+    init(text: [UInt8]) throws(ModelError) {
         self = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (header) throws(ModelError) in try ArchiveHeader(members: &header) }
         }

@@ -49,7 +49,7 @@ package enum ArchiveWriter {
         try write(header, signer: signer, to: path) { (file, new) throws(ModelError) in
             if let signature, file.path == ModelSignature.fileName { return try new.append(signature) }
             let mapped = try MappedFile(folder + "/" + file.path)
-            try mapped.withBytes { (bytes) throws(ModelError) in try new.append(bytes) }
+            try mapped.withBytes { (bytes) throws(ModelError) in try new.append(bytes.bytes) }
         }
     }
 
@@ -69,9 +69,7 @@ package enum ArchiveWriter {
             )
         }
         // Refuses to write a header that cannot be read.
-        _ = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-            try ArchiveHeader(text: UnsafeRawBufferPointer(bytes))
-        }
+        _ = try ArchiveHeader(text: text)
         let hash = Array(SHA256.hash(data: text))
         let signatures =
             try signer.map { (key) throws(ModelError) in

@@ -314,7 +314,7 @@ private final class HashedFile {
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(ModelError) {
         hash.update(bufferPointer: bytes)
-        try file.append(bytes)
+        try file.append(bytes.bytes)
     }
 
     func append(_ bytes: [UInt8]) throws(ModelError) {

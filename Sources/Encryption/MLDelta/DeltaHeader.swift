@@ -79,10 +79,8 @@ package struct DeltaHeader: Sendable, Equatable {
     }
 
     init(text: [UInt8]) throws(ModelError) {
-        self = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-            try CanonicalReader.read(UnsafeRawBufferPointer(bytes)) { (reader) throws(ModelError) in
-                try reader.object { (header) throws(ModelError) in try DeltaHeader(members: &header) }
-            }
+        self = try CanonicalReader.read(text) { (reader) throws(ModelError) in
+            try reader.object { (header) throws(ModelError) in try DeltaHeader(members: &header) }
         }
         guard ArchiveStart.byteCount...Self.largestPrefix ~= prefixByteCount,
             0...EncryptionRecord.largestText ~= recordByteCount, prefixByteCount <= new.byteCount

@@ -4,7 +4,7 @@ import Glibc
 import MLFiles
 package import MLNumerics
 
-/// The files of an encrypted model, decrypted into memory when they are asked for.
+/// The files of an encrypted model, decrypted into memory when they are requested.
 package final class EncryptedFolder: FolderContents {
     package let record: EncryptionRecord
     private let contentKey: SecretBytes

@@ -44,7 +44,7 @@ package enum FolderEncryption {
             try FileAccess.makeFolder(FileAccess.folder(of: place))
             if isDescriptionReadable, path == descriptionName {
                 try plain.withBytes { (bytes) throws(ModelError) in
-                    try FileAccess.write([bytes], to: place)
+                    try FileAccess.write(bytes.bytes, to: place)
                     clear.append(.init(path: path, byteCount: bytes.count, hash: Array(SHA256.hash(data: bytes))))
                 }
                 continue
@@ -79,7 +79,7 @@ package enum FolderEncryption {
         try plain.withBytes { (bytes) throws(ModelError) in
             try Cobblestone.seal(bytes, key: contentKey, context: context) { (piece) throws(ModelError) in
                 if start.isEmpty { start = Array(piece.prefix(Cobblestone.startByteCount)) }
-                try file.append(piece)
+                try file.append(piece.bytes)
             }
         }
         try file.finish()

@@ -191,7 +191,14 @@ package struct ModelKey: Sendable {
         return members
     }
 
-    /// Reads the text of a `.mlmodelkey` file.
+    /// Reads the text of a `.mlmodelkey` file without a secret, or from an array that need not be erased.
+    package init(text: [UInt8]) throws(ModelError) {
+        self = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
+            try ModelKey(text: UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Reads the text of a `.mlmodelkey` file from memory that the caller erases.
     package init(text: UnsafeRawBufferPointer) throws(ModelError) {
         guard text.count <= Self.largestText else {
             throw ModelError(

@@ -147,11 +147,11 @@ package enum ArchivePackaging {
     }
 }
 
-/// Changes the key of encrypted models without encrypting them anew.
+/// Changes the key of encrypted models without encrypting them again.
 package enum KeyRotation {
     /// Wraps the content key of the model at `path` for the holder of `new`; its own key must be available.
     ///
-    /// `signer` signs the archive anew, when the model is in one.
+    /// `signer` signs the archive again, when the model is in one.
     package static func rewrap(_ path: String, for new: ModelKey, signer: SigningKey? = nil) throws(ModelError) {
         try withErrorContext(path) { () throws(ModelError) in try FolderEncryption.check(new) }
         guard let record = try Vault.shared.record(of: path) else {

@@ -66,7 +66,7 @@ package enum PassPipeline {
 }
 
 extension Graph {
-    /// Verifies what a rewrite left; the error names the rewrite.
+    /// Verifies the graph after a rewrite; the error names the rewrite.
     func verify(after pass: String) throws(ModelError) {
         try withErrorContext("after the pass \(pass)") { () throws(ModelError) in try verify() }
     }

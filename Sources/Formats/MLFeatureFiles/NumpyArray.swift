@@ -52,10 +52,7 @@ package enum NumpyArray {
         if type.first == ">" {
             for element in stride(from: 0, to: body.count, by: width) { body[element..<element + width].reverse() }
         }
-        let storage = TensorStorage(byteCount: body.count)
-        body.withUnsafeBytes {
-            storage.address.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(storage.address), byteCount: $0.count)
-        }
+        let storage = TensorStorage(copying: body)
         guard isFortran, shape.count > 1 else { return Tensor(scalarType: scalarType, shape: shape, storage: storage) }
         let reversed = Tensor(scalarType: scalarType, shape: shape.reversed(), storage: storage)
         return reversed.permuted(Array((0..<shape.count).reversed()))
@@ -112,9 +109,7 @@ package enum NumpyArray {
             )
         }
         let header = header("\(tensor.scalarType.bitWidth == 8 ? "|" : "<")\(code)", tensor.shape)
-        return withExtendedLifetime(tensor) {
-            header + UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)
-        }
+        return tensor.withBytes { header + $0 }
     }
 
     /// Strings as NumPy has them: UTF-32, all of the same length; zeros at the end do not count.
@@ -125,7 +120,7 @@ package enum NumpyArray {
         for string in strings {
             var rest = length
             for scalar in string.unicodeScalars {
-                withUnsafeBytes(of: scalar.value.littleEndian) { result += $0 }
+                result.append(littleEndian: scalar.value)
                 rest -= 1
             }
             result += [UInt8](repeating: 0, count: rest * 4)
@@ -147,7 +142,7 @@ package enum NumpyArray {
         "u1": .uint8, "u2": .uint16, "u4": .uint32, "u8": .uint64, "b1": .bool,
     ]
 
-    /// What stands behind `'key':` in the header.
+    /// The text that follows `'key':` in the header.
     private static func value(_ key: String, of header: String, _ name: String) throws(ModelError) -> Substring {
         let mark = "'\(key)':"
         var rest = header[...]

@@ -80,6 +80,20 @@ package struct ImageBuffer: @unchecked Sendable {
         self.owner = owner
     }
 
+    /// Makes an image of pixels in rows without gaps, of which there must be as many as the image has.
+    package init(_ pixels: [UInt8], width: Int, height: Int, format: PixelFormat) {
+        precondition(pixels.count == width * height * format.bytesPerPixel)
+        let storage = TensorStorage(copying: pixels)
+        self.init(
+            width: width,
+            height: height,
+            bytesPerRow: width * format.bytesPerPixel,
+            format: format,
+            address: storage.address,
+            owner: storage
+        )
+    }
+
     /// Makes an image of zeros.
     package init(width: Int, height: Int, format: PixelFormat) {
         let bytesPerRow = width * format.bytesPerPixel

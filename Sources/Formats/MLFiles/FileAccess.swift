@@ -47,17 +47,15 @@ package enum FileAccess {
         }
     }
 
-    /// Writes `parts` one after the other to a new file, which replaces `path` once it is complete.
-    package static func write(_ parts: [UnsafeRawBufferPointer], to path: String) throws(ModelError) {
+    /// Writes bytes to a new file, which replaces `path` once it is complete.
+    package static func write(_ bytes: RawSpan, to path: String) throws(ModelError) {
         let file = try NewFile(replacing: path)
-        for part in parts { try file.append(part) }
+        try file.append(bytes)
         try file.finish()
     }
 
     package static func write(_ bytes: [UInt8], to path: String) throws(ModelError) {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in
-            try write([UnsafeRawBufferPointer(buffer)], to: path)
-        }
+        try write(bytes.span.bytes, to: path)
     }
 
     package static func write(_ text: String, to path: String) throws(ModelError) {
@@ -81,7 +79,7 @@ package enum FileAccess {
     /// Copies the content of the file `source` to `target`.
     package static func copy(_ source: String, to target: String) throws(ModelError) {
         let file = try MappedFile(source)
-        try file.withBytes { (bytes) throws(ModelError) in try write([bytes], to: target) }
+        try file.withBytes { (bytes) throws(ModelError) in try write(bytes.bytes, to: target) }
     }
 
     /// Links or copies a file, or a folder with all its content; symbolic links inside are followed.

@@ -3,11 +3,11 @@ package import MLNumerics
 
 /// Parses JSON strictly: one value, UTF-8, no comments, no trailing commas, no duplicate members.
 package struct JSONReader {
-    private let bytes: UnsafeBufferPointer<UInt8>
+    private let bytes: [UInt8]
     private var position = 0
     private static let deepest = 64
 
-    private init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    private init(_ bytes: [UInt8]) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
@@ -17,10 +17,6 @@ package struct JSONReader {
     /// Numbers without point and exponent are integers when an `Int64` can hold them; all others are the nearest
     /// double. A number beyond the greatest double is an error.
     package static func read(_ bytes: [UInt8]) throws(ModelError) -> JSONValue {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in try read(buffer) }
-    }
-
-    package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(ModelError) -> JSONValue {
         var reader = JSONReader(bytes)
         let value = try reader.value(depth: 0)
         reader.skipSpace()
@@ -83,13 +79,16 @@ package struct JSONReader {
     }
 
     private mutating func number() throws(ModelError) -> JSONValue {
-        guard let base = bytes.baseAddress else { throw error("a value was expected") }
-        var after: UnsafePointer<UInt8>?
+        let start = position
         var integer: Int64 = 0
         var number = 0.0
-        let kind = cnum_json(base + position, base + bytes.count, &after, &integer, &number)
-        let start = position
-        position = after.map { $0 - base } ?? start
+        let (kind, end) = bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return (CNUM_NONE, start) }
+            var after: UnsafePointer<UInt8>? = base + start
+            let kind = cnum_json(base + start, base + bytes.count, &after, &integer, &number)
+            return (kind, after.map { $0 - base } ?? start)
+        }
+        position = end
         switch kind {
         case CNUM_INTEGER: return .integer(integer)
         case CNUM_DOUBLE where number.isFinite: return .number(number)

@@ -6,27 +6,28 @@ package import MLNumerics
 /// Every number has the shortest digits that read back as the same double. JSON has neither NaN nor infinity: they
 /// become the strings `"nan"`, `"inf"` and `"-inf"`.
 package final class JSONWriter {
-    private let out: ((UnsafeRawBufferPointer) throws(ModelError) -> Void)?
-    private var buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 16)
-    private var count = 0
+    private let out: (([UInt8]) throws(ModelError) -> Void)?
+    private var buffer: [UInt8] = []
+    /// The digits of the number being written.
+    private var digits = [UInt8](repeating: 0, count: Int(CNUM_MOST_BYTES))
+    /// The number of bytes that are passed on at once.
+    private static let piece = 1 << 16
 
     /// Makes a writer into memory; `text` has the result.
     package init() { out = nil }
 
     /// Makes a writer that passes the bytes to `out`, in order.
-    package init(_ out: @escaping (UnsafeRawBufferPointer) throws(ModelError) -> Void) { self.out = out }
-
-    deinit { buffer.deallocate() }
+    package init(_ out: @escaping ([UInt8]) throws(ModelError) -> Void) { self.out = out }
 
     /// Passes on the bytes that are still buffered.
     package func finish() throws(ModelError) {
-        guard let out, count > 0 else { return }
-        try out(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]))
-        count = 0
+        guard let out, !buffer.isEmpty else { return }
+        try out(buffer)
+        buffer.removeAll(keepingCapacity: true)
     }
 
     /// The bytes written and not passed on.
-    package var text: String { String(decoding: buffer[..<count], as: UTF8.self) }
+    package var text: String { String(decoding: buffer, as: UTF8.self) }
 
     /// The shortest digits that read back as the same finite number.
     package static func text(_ value: Double) -> String {
@@ -35,27 +36,14 @@ package final class JSONWriter {
         }
     }
 
-    private func makeRoom(_ bytes: Int) throws(ModelError) {
-        if buffer.count - count >= bytes { return }
-        if out != nil { return try finish() }
-        let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: buffer.count * 2)
-        _ = larger.update(fromContentsOf: buffer[..<count])
-        buffer.deallocate()
-        buffer = larger
-    }
-
     private func byte(_ scalar: Unicode.Scalar) throws(ModelError) {
-        try makeRoom(1)
-        buffer[count] = UInt8(ascii: scalar)
-        count += 1
+        buffer.append(UInt8(ascii: scalar))
+        if buffer.count >= Self.piece { try finish() }
     }
 
     private func bytes(_ text: some Sequence<UInt8>) throws(ModelError) {
-        for byte in text {
-            try makeRoom(1)
-            buffer[count] = byte
-            count += 1
-        }
+        buffer.append(contentsOf: text)
+        if buffer.count >= Self.piece { try finish() }
     }
 
     package func newline() throws(ModelError) { try byte("\n") }
@@ -70,8 +58,8 @@ package final class JSONWriter {
         guard value.isFinite else {
             return try bytes((value.isNaN ? "\"nan\"" : value < 0 ? "\"-inf\"" : "\"inf\"").utf8)
         }
-        try makeRoom(Int(CNUM_MOST_BYTES))
-        if let base = buffer.baseAddress { count += cnum_write_json(value, base + count) }
+        let count = cnum_write_json(value, &digits)
+        try bytes(digits[..<count])
     }
 
     package func string(_ text: String) throws(ModelError) {
@@ -126,37 +114,34 @@ package final class JSONWriter {
             _: T.Type,
             _ write: (T) throws(ModelError) -> Void
         ) throws(ModelError) {
-            let elements = UnsafeBufferPointer(
-                start: tensor.address.assumingMemoryBound(to: T.self),
-                count: tensor.count
-            )
-            var next = 0
-            try nest(tensor.shape[...]) { () throws(ModelError) in
-                try write(elements[next])
-                next += 1
+            try tensor.withBytes { (bytes) throws(ModelError) in
+                let elements = bytes.assumingMemoryBound(to: T.self)
+                var next = 0
+                try nest(tensor.shape[...]) { () throws(ModelError) in
+                    try write(elements[next])
+                    next += 1
+                }
             }
         }
-        try withExtendedLifetime(tensor.storage) { () throws(ModelError) in
-            switch tensor.scalarType {
-            case .float64: try typed(Double.self) { (value) throws(ModelError) in try number(value) }
-            case .float32: try typed(Float.self) { (value) throws(ModelError) in try number(Double(value)) }
-            case .float16: try typed(Float16.self) { (value) throws(ModelError) in try number(Double(value)) }
-            case .int64: try typed(Int64.self) { (value) throws(ModelError) in try integer(value) }
-            case .uint64: try typed(UInt64.self) { (value) throws(ModelError) in try integer(value) }
-            case .string:
-                let strings = tensor.strings
-                var next = 0
-                try nest(tensor.shape[...]) { () throws(ModelError) in
-                    try string(strings[next])
-                    next += 1
-                }
-            default:
-                let values = tensor.values
-                var next = 0
-                try nest(tensor.shape[...]) { () throws(ModelError) in
-                    try number(values[next])
-                    next += 1
-                }
+        switch tensor.scalarType {
+        case .float64: try typed(Double.self) { (value) throws(ModelError) in try number(value) }
+        case .float32: try typed(Float.self) { (value) throws(ModelError) in try number(Double(value)) }
+        case .float16: try typed(Float16.self) { (value) throws(ModelError) in try number(Double(value)) }
+        case .int64: try typed(Int64.self) { (value) throws(ModelError) in try integer(value) }
+        case .uint64: try typed(UInt64.self) { (value) throws(ModelError) in try integer(value) }
+        case .string:
+            let strings = tensor.strings
+            var next = 0
+            try nest(tensor.shape[...]) { () throws(ModelError) in
+                try string(strings[next])
+                next += 1
+            }
+        default:
+            let values = tensor.values
+            var next = 0
+            try nest(tensor.shape[...]) { () throws(ModelError) in
+                try number(values[next])
+                next += 1
             }
         }
     }

@@ -231,10 +231,7 @@ extension MILParser {
                 return Int(word).map(Double.init).flatMap { range.contains($0) ? $0 : nil }
             }
             let packed = Tensor(values: values, scalarType: scalarType, shape: [values.count])
-            tensor.bytes.values = SpecBytes.field(
-                UnsafeRawBufferPointer(start: packed.address, count: packed.byteCount)
-            )
-            withExtendedLifetime(packed) {}
+            tensor.bytes.values = packed.withBytes { SpecBytes.field($0) }
         }
         return tensor
     }

@@ -46,16 +46,4 @@ extension TensorStorage {
             at: path
         )
     }
-
-    /// Calls a closure with the bytes for reading.
-    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        defer { withExtendedLifetime(self) {} }
-        return try body(UnsafeRawBufferPointer(start: address, count: byteCount))
-    }
-
-    /// Makes storage of its own with a copy of `bytes`.
-    package convenience init(copying bytes: some Collection<UInt8>) {
-        self.init(byteCount: bytes.count)
-        UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyBytes(from: bytes)
-    }
 }

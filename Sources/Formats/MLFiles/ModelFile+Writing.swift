@@ -125,8 +125,10 @@ extension ModelFile {
         let writer = try WeightFileWriter(path: path)
         for offset in try file.blobOffsets() {
             let blob = try file.blob(at: offset)
-            let bytes = UnsafeRawBufferPointer(start: blob.storage.address + blob.byteOffset, count: blob.byteCount)
-            _ = try writer.append(blob.dataType, elementCount: blob.elementCount, bytes)
+            try blob.storage.withBytes { (bytes) throws(ModelError) in
+                let elements = bytes.bytes.extracting(blob.byteOffset..<blob.byteOffset + blob.byteCount)
+                _ = try writer.append(blob.dataType, elementCount: blob.elementCount, elements)
+            }
         }
         try writer.finish()
     }

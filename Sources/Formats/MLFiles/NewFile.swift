@@ -16,24 +16,20 @@ package final class NewFile {
         guard descriptor >= 0 else { throw FileAccess.failure("write", path) }
     }
 
-    package func append(_ bytes: UnsafeRawBufferPointer) throws(ModelError) {
-        var rest = bytes[...]
+    package func append(_ bytes: RawSpan) throws(ModelError) {
+        var rest = bytes
         while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw FileAccess.failure("write", path)
             }
-            rest = rest.dropFirst(written)
+            rest = rest.extracting(droppingFirst: written)
         }
-        count += bytes.count
+        count += bytes.byteCount
     }
 
-    package func append(_ bytes: [UInt8]) throws(ModelError) {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(ModelError) in
-            try append(UnsafeRawBufferPointer(buffer))
-        }
-    }
+    package func append(_ bytes: [UInt8]) throws(ModelError) { try append(bytes.span.bytes) }
 
     /// Overwrites `bytes.count` bytes at `offset`, which must have been written before.
     package func overwrite(_ bytes: [UInt8], at offset: Int) throws(ModelError) {

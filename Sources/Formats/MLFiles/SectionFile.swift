@@ -57,7 +57,7 @@ package struct SectionFile: Sendable {
             guard length <= 4096, size - position - 4 >= length + 24 else {
                 throw broken("The table of sections ends early")
             }
-            let bytes = UnsafeRawBufferPointer(start: storage.address + position + 4, count: length)
+            let text = storage.withBytes { String(validating: $0[(position + 4)...].prefix(length), as: UTF8.self) }
             position += 4 + length
             let section = Section(
                 offset: Int(clamping: integer(UInt64.self, at: position)),
@@ -65,7 +65,7 @@ package struct SectionFile: Sendable {
                 hash: integer(UInt64.self, at: position + 16)
             )
             position += 24
-            guard let name = String(validating: bytes, as: UTF8.self), section.offset % Self.pageByteCount == 0,
+            guard let name = text, section.offset % Self.pageByteCount == 0,
                 section.offset <= table, section.byteCount <= table - section.offset
             else { throw broken("A section lies outside the file") }
             sections[name] = section
@@ -100,7 +100,7 @@ package struct SectionFile: Sendable {
 
     private static func hash(_ storage: TensorStorage, _ offset: Int, _ count: Int) -> UInt64 {
         var hash = SectionHash()
-        hash.add(UnsafeRawBufferPointer(start: storage.address + offset, count: count))
+        storage.withBytes { hash.add($0.bytes.extracting(offset..<offset + count)) }
         return hash.value
     }
 }
@@ -111,11 +111,14 @@ package struct SectionHash {
 
     package init() {}
 
-    package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+    package mutating func add(_ bytes: [UInt8]) { add(bytes.span.bytes) }
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    mutating func add(_ bytes: RawSpan) {
         var hash = value
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        for offset in 0..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3
+        }
         value = hash
     }
 }
@@ -144,24 +147,29 @@ package final class SectionFileWriter {
     package func add(_ name: String, _ bytes: [UInt8]) throws(ModelError) {
         let start = beginSection()
         var hash = SectionHash()
-        try bytes.withUnsafeBufferPointer { (typed) throws(ModelError) in
-            let buffer = UnsafeRawBufferPointer(typed)
-            hash.add(buffer)
-            try append(buffer)
-        }
+        hash.add(bytes)
+        try append(bytes.span.bytes)
         sections.append((name, SectionFile.Section(offset: start, byteCount: bytes.count, hash: hash.value)))
     }
 
     /// Adds a section of parts that are used in place, each at a multiple of 64 bytes from the start of the section.
     ///
-    /// The result holds the offsets of the parts within the section.
-    package func add(_ name: String, parts: [UnsafeRawBufferPointer]) throws(ModelError) -> [Int] {
+    /// - Parameters:
+    ///   - name: The section's name.
+    ///   - count: The number of parts.
+    ///   - write: Appends the part of a number with the function that it is given.
+    /// - Returns: The offsets of the parts within the section.
+    package func add(
+        _ name: String,
+        partCount count: Int,
+        _ write: (Int, (RawSpan) throws(ModelError) -> Void) throws(ModelError) -> Void
+    ) throws(ModelError) -> [Int] {
         let start = beginSection()
         var offsets: [Int] = []
-        for part in parts {
+        for part in 0..<count {
             position = (position + 63) / 64 * 64
             offsets.append(position - start)
-            try append(part)
+            try write(part, append)
         }
         sections.append((name, SectionFile.Section(offset: start, byteCount: position - start, hash: 0)))
         return offsets
@@ -171,32 +179,24 @@ package final class SectionFileWriter {
     package func seal() throws(ModelError) {
         let table = position
         var bytes: [UInt8] = []
-        func add<I: FixedWidthInteger>(_ value: I, to bytes: inout [UInt8]) {
-            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-        }
         for (name, section) in sections {
-            add(UInt32(name.utf8.count), to: &bytes)
+            bytes.append(littleEndian: UInt32(name.utf8.count))
             bytes += Array(name.utf8)
-            add(UInt64(section.offset), to: &bytes)
-            add(UInt64(section.byteCount), to: &bytes)
-            add(section.hash, to: &bytes)
+            bytes.append(littleEndian: UInt64(section.offset))
+            bytes.append(littleEndian: UInt64(section.byteCount))
+            bytes.append(littleEndian: section.hash)
         }
         var hash = SectionHash()
-        try bytes.withUnsafeBufferPointer { (typed) throws(ModelError) in
-            let buffer = UnsafeRawBufferPointer(typed)
-            hash.add(buffer)
-            try append(buffer)
-        }
+        hash.add(bytes)
+        try append(bytes.span.bytes)
         var header = SectionFile.mark
-        add(UInt32(version), to: &header)
-        add(UInt32(sections.count), to: &header)
-        add(UInt64(table), to: &header)
-        add(hash.value, to: &header)
-        add(UInt64(position), to: &header)
+        header.append(littleEndian: UInt32(version))
+        header.append(littleEndian: UInt32(sections.count))
+        header.append(littleEndian: UInt64(table))
+        header.append(littleEndian: hash.value)
+        header.append(littleEndian: UInt64(position))
         header += [UInt8](repeating: 0, count: SectionFile.headerByteCount - header.count)
-        try header.withUnsafeBufferPointer { (buffer) throws(ModelError) in
-            try write(UnsafeRawBufferPointer(buffer), at: 0)
-        }
+        try write(header.span.bytes, at: 0)
         position = table
     }
 
@@ -206,22 +206,21 @@ package final class SectionFileWriter {
         return position
     }
 
-    private func append(_ bytes: UnsafeRawBufferPointer) throws(ModelError) {
+    private func append(_ bytes: RawSpan) throws(ModelError) {
         try write(bytes, at: position)
-        position += bytes.count
+        position += bytes.byteCount
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ModelError) {
-        var rest = bytes[...]
+    private func write(_ bytes: RawSpan, at offset: Int) throws(ModelError) {
+        var rest = bytes
         var place = offset
         while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let written = pwrite(descriptor, part.baseAddress, part.count, off_t(place))
+            let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(place)) }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw FileAccess.failure("write", path)
             }
-            rest = rest.dropFirst(written)
+            rest = rest.extracting(droppingFirst: written)
             place += written
         }
     }

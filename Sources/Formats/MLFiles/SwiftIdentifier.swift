@@ -83,8 +83,8 @@ package enum SwiftIdentifier {
         "String", "Swift", "URL", "Void",
     ]
 
-    /// What no feature is called.
+    /// The names that no feature may have.
     package static let reserved = keywords.union(called)
-    /// What no class is called.
+    /// The names that no class may have.
     package static let reservedTypes = reserved.union(named)
 }

@@ -14,18 +14,19 @@ package final class WeightFileWriter {
     package func append(
         _ dataType: BlobDataType,
         elementCount: Int,
-        _ bytes: UnsafeRawBufferPointer
+        _ bytes: RawSpan
     ) throws(ModelError) -> UInt64 {
         let bits = elementCount * dataType.bitWidth
-        precondition(bytes.count == (bits + 7) / 8, "\(elementCount) elements of \(dataType) in \(bytes.count) bytes")
+        let byteCount = bytes.byteCount
+        precondition(byteCount == (bits + 7) / 8, "\(elementCount) elements of \(dataType) in \(byteCount) bytes")
         try fill()
         let offset = file.count
         var description: [UInt8] = []
         description.append(littleEndian: WeightFile.mark)
         description.append(littleEndian: dataType.rawValue)
-        description.append(littleEndian: UInt64(bytes.count))
+        description.append(littleEndian: UInt64(byteCount))
         description.append(littleEndian: UInt64(offset + WeightFile.alignment))
-        description.append(littleEndian: UInt64(bytes.count * 8 - bits))
+        description.append(littleEndian: UInt64(byteCount * 8 - bits))
         description += [UInt8](repeating: 0, count: WeightFile.alignment - description.count)
         try file.append(description)
         try file.append(bytes)
@@ -41,9 +42,8 @@ package final class WeightFileWriter {
                 "A weight file cannot hold elements of type \(tensor.scalarType.milName); write them into the program."
             )
         }
-        return try withExtendedLifetime(tensor.storage) { () throws(ModelError) in
-            let bytes = UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)
-            return try append(type, elementCount: tensor.count, bytes)
+        return try tensor.withBytes { (bytes) throws(ModelError) in
+            try append(type, elementCount: tensor.count, bytes.bytes)
         }
     }
 
@@ -62,11 +62,5 @@ package final class WeightFileWriter {
         header.append(littleEndian: blobCount)
         header.append(littleEndian: WeightFile.version)
         return header + [UInt8](repeating: 0, count: WeightFile.alignment - header.count)
-    }
-}
-
-extension [UInt8] {
-    package mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
-        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
 }

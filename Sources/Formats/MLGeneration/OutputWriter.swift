@@ -1,6 +1,6 @@
 import MLFiles
 
-/// Writes the class that holds what a model predicted.
+/// Writes the class that holds a model's prediction.
 struct OutputWriter {
     let types: TypeWriter
 

@@ -30,8 +30,8 @@ package struct ZipArchive {
     /// - Parameters:
     ///   - bytes: The whole archive.
     ///   - path: The archive's name, for errors.
-    ///   - kind: What the archive should be, for errors.
-    ///   - remedy: What to do about a damaged archive, for errors.
+    ///   - kind: The expected kind of archive, for errors.
+    ///   - remedy: The advice for a damaged archive, for errors.
     /// - Throws: `.malformed` for a damaged archive, `.unsupported` for one of a kind that is not read.
     package init(
         _ bytes: [UInt8],

@@ -37,12 +37,8 @@ package enum Picture {
                     height: Int(type.height)
                 )
             }
-            let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
-            bitmap.pixels.withUnsafeBytes { pixels in
-                guard let base = pixels.baseAddress else { return }
-                image.address.copyMemory(from: base, byteCount: pixels.count)
-            }
-            return .image(image)
+            let format = isGray ? ImageBuffer.PixelFormat.gray8 : .rgba8
+            return .image(ImageBuffer(bitmap.pixels, width: bitmap.width, height: bitmap.height, format: format))
         }
     }
 

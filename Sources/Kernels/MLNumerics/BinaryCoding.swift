@@ -20,7 +20,7 @@ package struct BinaryWriter: Sendable {
     }
 
     package mutating func double(_ value: Double) {
-        withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(littleEndian: value.bitPattern)
     }
 
     package mutating func text(_ value: String) {
@@ -43,6 +43,13 @@ package struct BinaryWriter: Sendable {
             rest >>= 7
         }
         bytes.append(UInt8(rest))
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of a number, the lowest first.
+    package mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
+        for shift in stride(from: 0, to: T.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: value >> shift)) }
     }
 }
 

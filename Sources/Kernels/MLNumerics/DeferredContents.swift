@@ -1,4 +1,4 @@
-/// What computes the bytes of a storage from others when they are needed: a compressed constant.
+/// A source that computes the bytes of a storage from others when they are needed: a compressed constant.
 package protocol DeferredContents: AnyObject, Sendable {
     /// The storages that the bytes are computed from.
     var sources: [TensorStorage] { get }

@@ -1,4 +1,4 @@
-/// What was made for the keys that were asked for last; the key that was not asked for longest goes first.
+/// A cache of the values of the most recently used keys; the least recently used key is evicted first.
 package struct RecentCache<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
     /// The key that was asked for last at the end.

@@ -144,7 +144,7 @@ package final class TensorStorage: @unchecked Sendable {
         }
     }
 
-    /// What computes the bytes; `nil` for bytes that are in memory or in a file.
+    /// The source that computes the bytes; `nil` for bytes that are in memory or in a file.
     package var deferredContents: (any DeferredContents)? {
         if case .deferred(let deferred) = owner { deferred.contents } else { nil }
     }

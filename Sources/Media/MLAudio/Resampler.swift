@@ -3,7 +3,7 @@ import Glibc
 /// Brings samples to another rate, block by block: a sinc of 64 zero crossings to either side under a Kaiser window, cut
 /// off below the lower of the two Nyquist frequencies.
 ///
-/// What lies above that frequency is damped by more than 85 dB, what lies below 0.9 of it passes.  Sample 0 stays where
+/// Frequencies above it are attenuated by more than 85 dB; those below 0.9 of it pass.  Sample 0 stays where
 /// it is: nothing is delayed.
 package struct Resampler: Sendable {
     /// Output sample n lies at input n · step / phases.
@@ -43,7 +43,7 @@ package struct Resampler: Sendable {
         for phase in 0..<phases { table += row(phase) }
     }
 
-    /// What the `taps` input samples around phase `phase` count: those at −reach + 1 … reach.
+    /// The filter coefficients at phase `phase` for the `taps` input samples at −reach + 1 … reach.
     private func row(_ phase: Int) -> [Float] {
         let fraction = Double(phase) / Double(phases)
         let bottom = Self.bessel(Self.beta)
@@ -81,7 +81,7 @@ package struct Resampler: Sendable {
         produce(before: first + history.count, to: &result)
     }
 
-    /// Appends what is left; silence follows the sound.
+    /// Appends the remaining samples; silence follows the sound.
     package mutating func finish(to result: inout [Float]) {
         guard phases > 1 || step > 1 else { return }
         let end = first + history.count

@@ -43,7 +43,7 @@ enum JSONValue: Decodable, Sendable {
     }
 }
 
-/// Named values of a request, of which each must be asked for.
+/// Named values of a request, each of which must be read.
 final class Options {
     private let values: [String: JSONValue]
     private let owner: String
@@ -163,7 +163,7 @@ final class Options {
         return found
     }
 
-    /// - Throws: When there is a name that nothing asked for.
+    /// - Throws: An error for a name that nothing has read.
     func finish() throws {
         guard let name = values.keys.sorted().first(where: { !asked.contains($0) }) else { return }
         throw TrainingError("\(owner) has no parameter '\(name)'; it has \(asked.sorted().joined(separator: ", "))")

@@ -51,7 +51,7 @@ enum TabularTasks {
         return trained(model, request.task)
     }
 
-    /// The model of a session that was begun earlier, trained to its end.
+    /// The model of a session that was started earlier, trained to its end.
     static func resume<Task: TabularJobTask>(
         _: Task.Type,
         _ request: TrainingRequest,

@@ -280,7 +280,7 @@ enum TextTasks {
         )
     }
 
-    /// Checks that no session or validation is asked for, and that all options are known.
+    /// Checks that no session or validation is requested, and that all options are known.
     private static func withoutSession(_ request: TrainingRequest) throws {
         guard request.session.sessionDirectory == nil else {
             throw TrainingError("\(request.task) is made in one go, without checkpoints; leave out session")

@@ -28,7 +28,7 @@ final class Training: @unchecked Sendable {
 
     /// Waits for a job, which `cancel` ends.
     /// - Parameter job: Makes the job.
-    /// - Returns: What it gives.
+    /// - Returns: The product of the job.
     /// - Throws: The errors of `job` and of training.
     func result<Product>(of job: () throws -> MLJob<Product>) throws -> Product {
         let job = try job()
@@ -128,7 +128,7 @@ final class Training: @unchecked Sendable {
 }
 
 extension Training {
-    /// The model of a session that was begun earlier, trained to its end.
+    /// The model of a session that was started earlier, trained to its end.
     /// - Throws: `TrainingError` for options that no session takes, and the errors of training.
     func resumed<Product: MLSessionTask>(_: Product.Type, _ request: TrainingRequest) throws -> Product {
         try request.options.finish()

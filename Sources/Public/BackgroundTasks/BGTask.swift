@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A piece of background work that has begun.
+/// A piece of background work that has started.
 ///
 /// The code that does the work calls `setTaskCompleted` when it is done, or soon after the expiration handler was
 /// called.

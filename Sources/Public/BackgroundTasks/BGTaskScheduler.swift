@@ -73,7 +73,7 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Requests that work be begun; a waiting request with the same identifier is replaced.
+    /// Requests that work be started; a waiting request with the same identifier is replaced.
     ///
     /// At most 1 refresh request and 10 processing requests can wait.
     ///
@@ -108,12 +108,12 @@ open class BGTaskScheduler: NSObject, @unchecked Sendable {
         if mustWatch { time.after(0, on: queue) { self.look() } }
     }
 
-    /// Cancels a waiting request; work that has begun continues.
+    /// Cancels a waiting request; work that has started continues.
     open func cancel(taskRequestWithIdentifier identifier: String) {
         state.withLock { $0.pending.removeAll { $0.request.identifier == identifier } }
     }
 
-    /// Cancels all waiting requests; work that has begun continues.
+    /// Cancels all waiting requests; work that has started continues.
     open func cancelAllTaskRequests() { state.withLock { $0.pending = [] } }
 
     /// Calls a handler with copies of the waiting requests, on a background queue.

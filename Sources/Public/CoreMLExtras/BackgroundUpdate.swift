@@ -45,7 +45,7 @@ public final class BackgroundUpdate: Sendable {
     ///   - model: The updatable model, in a form that `MLModel` loads.
     ///   - output: The file to which the updated model is written; it may be that of the model.
     ///   - checkpoint: The file that holds the progress; by default that of the output with `.checkpoint` appended.
-    ///   - configuration: Makes the configuration anew for each run; nil, the default, stands for the standard one.
+    ///   - configuration: Makes a new configuration for each run; nil, the default, stands for the standard one.
     ///   - trainingData: Returns the examples, which must be the same for each run.
     ///   - completion: Called once, when the updated model is written or the update has failed.
     public init(

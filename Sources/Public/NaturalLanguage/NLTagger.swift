@@ -34,7 +34,7 @@ open class NLTagger: NSObject {
     open var string: String? {
         didSet { (recognized, rules) = (nil, nil) }
     }
-    /// The language recognized from the text, once it has been asked for.
+    /// The language recognized from the text, once it has been requested.
     private var recognized: NLLanguage??
     /// The tag of the language whose segmentation rules apply to the text, once it has been determined.
     private var rules: String?

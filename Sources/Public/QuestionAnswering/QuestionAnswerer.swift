@@ -11,7 +11,7 @@ import Foundation
 /// Answers and scores are those of the question answering pipeline of Hugging Face's transformers 4.38. Long paragraphs
 /// are read in windows that overlap.
 public struct QuestionAnswerer: Sendable {
-    /// How answers are looked for.
+    /// The settings of the search for answers.
     public struct Settings: Sendable, Equatable {
         /// The greatest number of answers, 1 by default; those at the same place count once.
         public var count = 1
@@ -43,7 +43,7 @@ public struct QuestionAnswerer: Sendable {
 
     /// The tokenizer.
     public let tokenizer: WordPieceTokenizer
-    /// How answers are looked for.
+    /// The settings of the search for answers.
     public let settings: Settings
 
     private let model: MLModel
@@ -57,7 +57,7 @@ public struct QuestionAnswerer: Sendable {
     /// - Parameters:
     ///   - model: A span model.
     ///   - tokenizer: The tokenizer with the model's vocabulary.
-    ///   - settings: How answers are looked for.
+    ///   - settings: The settings of the search for answers.
     /// - Throws: `QuestionAnsweringError` when the model's inputs or outputs are not those of a span model, or a setting
     ///   is out of range.
     public init(model: MLModel, tokenizer: WordPieceTokenizer, settings: Settings = Settings()) throws {
@@ -109,7 +109,7 @@ public struct QuestionAnswerer: Sendable {
     ///   - question: The question.
     ///   - paragraph: The text that has the answer.
     /// - Returns: At most `settings.count` answers.
-    /// - Throws: What the synchronous method throws, and `CancellationError` when the task is cancelled.
+    /// - Throws: The errors of the synchronous method, and `CancellationError` when the task is cancelled.
     public func answers(to question: String, in paragraph: String) async throws -> [Answer] {
         var reading = try Reading(self, question, paragraph)
         for window in reading.windows {

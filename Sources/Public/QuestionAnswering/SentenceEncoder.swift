@@ -9,12 +9,12 @@ import NaturalLanguage
 /// are closest to a question.
 ///
 /// The model takes tokens (`input_ids`, with or without `attention_mask` and `token_type_ids`) and gives either the vector
-/// of the sentence or a vector for each token, [1, tokens, size], whose mean is the sentence's. Vectors are brought to
+/// of the sentence or a vector for each token, [1, tokens, size], whose mean is the sentence's. Vectors are scaled to
 /// length 1, so that the sum of products of two is their cosine.
 ///
 /// `installed()` uses all-MiniLM-L6-v2, which `coreml extractor install minilm-l6-v2` fetches.
 public struct SentenceEncoder: Sendable {
-    /// A sentence of a text that was looked for.
+    /// A sentence that a search found in a text.
     public struct Match: Sendable, Equatable {
         /// The sentence, without white space around it.
         public let text: String

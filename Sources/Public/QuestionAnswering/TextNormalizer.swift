@@ -12,7 +12,7 @@ struct TextNormalizer: Sendable {
         }
     }
 
-    /// What a scalar is to the tokenizer.
+    /// The classes of a scalar for the tokenizer.
     struct Kinds: OptionSet {
         let rawValue: UInt8
         static let removed = Kinds(rawValue: 1)

@@ -28,7 +28,7 @@ public struct WordPieceTokenizer: Sendable {
 
     /// The pieces by identifier.
     public let vocabulary: [String]
-    /// Whether texts are brought into lower case.
+    /// Whether text is converted to lower case.
     public var lowercases: Bool { normalizer.lowercases }
     /// Whether accents are removed.
     public var stripsAccents: Bool { normalizer.stripsAccents }
@@ -50,8 +50,8 @@ public struct WordPieceTokenizer: Sendable {
     ///
     /// - Parameters:
     ///   - url: The file, in UTF-8.
-    ///   - lowercases: Whether texts are brought into lower case; by default, unless a piece has a capital letter.
-    ///   - stripsAccents: Whether accents are removed; by default, where texts are brought into lower case.
+    ///   - lowercases: Whether text is converted to lower case; by default, unless a piece has a capital letter.
+    ///   - stripsAccents: Whether accents are removed; by default, where text is converted to lower case.
     /// - Throws: When the file cannot be read, or a special token is missing.
     public init(contentsOf url: URL, lowercases: Bool? = nil, stripsAccents: Bool? = nil) throws {
         let data: Data
@@ -85,8 +85,8 @@ public struct WordPieceTokenizer: Sendable {
     ///
     /// - Parameters:
     ///   - vocabulary: The pieces by identifier; those that continue a word begin with `##`.
-    ///   - lowercases: Whether texts are brought into lower case; by default, unless a piece has a capital letter.
-    ///   - stripsAccents: Whether accents are removed; by default, where texts are brought into lower case.
+    ///   - lowercases: Whether text is converted to lower case; by default, unless a piece has a capital letter.
+    ///   - stripsAccents: Whether accents are removed; by default, where text is converted to lower case.
     /// - Throws: When `[PAD]`, `[UNK]`, `[CLS]` or `[SEP]` is missing.
     public init(vocabulary: [String], lowercases: Bool? = nil, stripsAccents: Bool? = nil) throws {
         var special: [(scalars: [Unicode.Scalar], id: Int)] = []

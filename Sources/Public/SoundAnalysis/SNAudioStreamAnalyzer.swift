@@ -56,7 +56,7 @@ open class SNAudioStreamAnalyzer: NSObject {
     /// - Parameters:
     ///   - audioBuffer: Samples of the analyzer's format; requests fail with `SNError.invalidFormat` for others.
     ///   - audioFramePosition: The number of its first frame in the stream. Where frames are missing or come again, windows
-    ///     begin anew.
+    ///     restart.
     open func analyze(_ audioBuffer: AVAudioBuffer, atAudioFramePosition audioFramePosition: AVAudioFramePosition) {
         guard !isComplete else { return }
         guard audioBuffer.format == format, let buffer = audioBuffer as? AVAudioPCMBuffer else {

@@ -37,7 +37,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
 
     /// The fraction of a window that the next one overlaps, 0 up to below 1, 0.5 by default.
     ///
-    /// Values outside are brought into that range.
+    /// Values outside are clamped to that range.
     open var overlapFactor: Double {
         get { overlap }
         set { overlap = newValue.isNaN ? 0.5 : min(max(newValue, 0), 0.999) }

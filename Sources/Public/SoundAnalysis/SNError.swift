@@ -16,7 +16,7 @@ public struct SNError: _BridgedStoredNSError, Sendable {
     /// Hashes the error's domain and code.
     public func hash(into hasher: inout Hasher) { hasher.combine(_nsError) }
 
-    /// What went wrong.
+    /// The kind of error.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         /// The error type that the codes belong to.
         public typealias _ErrorType = SNError

@@ -35,7 +35,7 @@ final class SoundWindowing: @unchecked Sendable {
         restart(at: .zero)
     }
 
-    /// Starts windows anew at a time; what is left of samples before is dropped.
+    /// Restarts the windows at a time; samples before it that filled no window are dropped.
     func restart(at time: CMTime) {
         samples = []
         (position, origin, hasAnswered) = (0, time, false)

@@ -16,7 +16,7 @@ public struct VNError: _BridgedStoredNSError, Sendable {
     /// Hashes the error's domain and code.
     public func hash(into hasher: inout Hasher) { hasher.combine(_nsError) }
 
-    /// What went wrong; codes without a condition are not thrown here.
+    /// The kind of error; codes without a condition are not thrown here.
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         /// The error type that the codes belong to.
         public typealias _ErrorType = VNError

@@ -16,7 +16,7 @@ extension NSObjectProtocol where Self: VNRequest {
 /// `VNCoreMLRequest`, `VNDetectHumanHandPoseRequest` and `VNDetectHumanBodyPoseRequest` can be performed here; other subclasses
 /// fail with `VNError.unsupportedRequest`.
 open class VNRequest: NSObject {
-    /// What the last run found.
+    /// The observations of the last run.
     var found: [VNObservation]?
     /// Called when the request is done; `nil` by default.
     public var completionHandler: VNRequestCompletionHandler?

@@ -64,10 +64,7 @@ package struct DetectionExtractor: Sendable {
         _ names: [String],
         _ picture: Bitmap
     ) throws(ModelError) -> [Tensor] {
-        let image = ImageBuffer(width: picture.width, height: picture.height, format: .rgba8)
-        picture.pixels.withUnsafeBytes { pixels in
-            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
-        }
+        let image = ImageBuffer(picture.pixels, width: picture.width, height: picture.height, format: .rgba8)
         let outputs = try engine.prediction(from: [inputName: .image(image)])
         var result: [Tensor] = []
         for name in names {
@@ -85,7 +82,7 @@ package struct DetectionFeatures: Sendable {
     let scales: [[Float16]]
 }
 
-/// The mean and the standard deviation of each channel, by which features are brought to one scale.
+/// The mean and the standard deviation of each channel, by which features are standardised.
 struct FeatureScaling: Sendable, Hashable {
     /// For each stride, a number for each channel.
     var means: [[Float]]

@@ -5,7 +5,7 @@ import MLOperators
 
 /// The trained part of a detector: from features at three strides to centres and sides of objects.
 ///
-/// Features at the strides 32, 16 and 8 are brought to one number of channels (1 × 1), and added from the coarse to the
+/// Features at the strides 32, 16 and 8 are projected to one number of channels (1 × 1), and added from the coarse to the
 /// fine, each sum followed by a convolution (3 × 3) and ReLU. Two branches, each a convolution, ReLU and a convolution of
 /// 1 × 1, give the logits of the labels' centres, and logarithms of the distances to the four sides in cells.
 struct DetectionHead: Sendable, Hashable {

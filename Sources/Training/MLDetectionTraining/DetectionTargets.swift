@@ -1,7 +1,7 @@
 import Glibc
 import MLNumerics
 
-/// What the network is to give for views, in the form of TTFNet (Liu and others 2020): a Gaussian around the centre of
+/// The target outputs of the network for views, in the form of TTFNet (Liu and others 2020): a Gaussian around the centre of
 /// each object in the map of its label, and the distances from cells near the centre to the object's four sides.
 struct DetectionTargets {
     /// Half of the Gaussian's extent, as a share of half of the object's.

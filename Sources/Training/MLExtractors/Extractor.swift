@@ -38,7 +38,7 @@ package struct Extractor: Sendable, Hashable {
         case miniLM
     }
 
-    /// What the network reads.
+    /// The input of the network.
     package enum Subject: Sendable, Hashable {
         /// Pictures of this width and height in pixels, and what is done to their components, 0 to 255, before the network.
         case pictures(size: Int, preprocessing: String)

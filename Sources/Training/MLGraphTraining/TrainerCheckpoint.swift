@@ -16,9 +16,7 @@ package enum TrainerCheckpoint {
         writer.append([version, stepCount, tensors.count])
         for tensor in tensors {
             writer.append([Int(tensor.scalarType.rawValue), tensor.shape.count] + tensor.shape)
-            withExtendedLifetime(tensor) {
-                writer.append(UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount))
-            }
+            tensor.withBytes { writer.append(bytes: $0) }
         }
         return writer.bytes
     }
@@ -42,12 +40,7 @@ package enum TrainerCheckpoint {
                 guard try reader.readInteger() == number else { throw mismatch }
             }
             let elements = try reader.readBytes(like.byteCount)
-            let tensor = Tensor(uninitialized: like.scalarType, shape: like.shape)
-            elements.withUnsafeBytes { source in
-                guard let start = source.baseAddress else { return }
-                tensor.address.copyMemory(from: start, byteCount: source.count)
-            }
-            tensors.append(tensor)
+            tensors.append(Tensor(copying: elements, scalarType: like.scalarType, shape: like.shape))
         }
         guard reader.isAtEnd else { throw mismatch }
         return (steps, tensors)

@@ -53,17 +53,14 @@ struct LBFGS: Sendable {
     }
 
     private static func dot(_ a: [Double], _ b: [Double]) -> Double {
-        a.withUnsafeBufferPointer { a in
-            b.withUnsafeBufferPointer { b in
-                guard let x = a.baseAddress, let y = b.baseAddress else { return 0 }
-                let whole = a.count / 8
-                var sum = Vector.zero
-                for vector in 0..<whole { sum += load(x, vector) * load(y, vector) }
-                var total = sum.sum()
-                for place in whole * 8..<a.count { total += x[place] * y[place] }
-                return total
-            }
-        }
+        precondition(a.count == b.count)
+        let (x, y) = (a.span, b.span)
+        let whole = x.count / 8 * 8
+        var sum = Vector.zero
+        for place in stride(from: 0, to: whole, by: 8) { sum += load(x, at: place) * load(y, at: place) }
+        var total = sum.sum()
+        for place in whole..<x.count { total += x[place] * y[place] }
+        return total
     }
 
     private static func add(_ factor: Double, _ a: [Double], to b: inout [Double]) {

@@ -71,6 +71,11 @@ extension LinearObjective {
 
 typealias Vector = SIMD8<Double>
 
+/// Eight numbers of an array from `place` on, which must all be in it.
+@inline(__always) func load(_ values: Span<Double>, at place: Int) -> Vector {
+    values.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place &* 8, as: Vector.self)
+}
+
 @inline(__always) func load(_ pointer: UnsafePointer<Double>, _ vector: Int) -> Vector {
     UnsafeRawPointer(pointer + vector &* 8).loadUnaligned(as: Vector.self)
 }

@@ -95,24 +95,22 @@ package struct LinearProblem: Sendable {
         }
         let work = (dense * LinearTiles.rows + tiles.byRow.values.count / tiles.tileCount) * outputs
         coefficients.withUnsafeBufferPointer { coefficients in
-            sparse.withUnsafeBufferPointer { sparse in
-                scores.withUnsafeMutableBufferPointer { scores in
-                    guard let coefficients = coefficients.baseAddress, let scores = scores.baseAddress else { return }
-                    Slices(tiles.tileCount, width: 1, work: work).run { _, range in
-                        for tile in range {
-                            let result = scores + tile * outputs * LinearTiles.rows
-                            for output in 0..<outputs {
-                                addColumns(
-                                    tiles.tile(tile),
-                                    count: isConstant ? 1 : dense,
-                                    coefficients + output * width,
-                                    vectors: tiles.filledCount(tile) / 8,
-                                    into: result + output * LinearTiles.rows
-                                )
-                            }
-                            if !isConstant, tiles.sparseWidth > 0 {
-                                addEntries(tiles, tile, sparse, outputs, into: result)
-                            }
+            scores.withUnsafeMutableBufferPointer { scores in
+                guard let coefficients = coefficients.baseAddress, let scores = scores.baseAddress else { return }
+                Slices(tiles.tileCount, width: 1, work: work).run { _, range in
+                    for tile in range {
+                        let result = scores + tile * outputs * LinearTiles.rows
+                        for output in 0..<outputs {
+                            addColumns(
+                                tiles.tile(tile),
+                                count: isConstant ? 1 : dense,
+                                coefficients + output * width,
+                                vectors: tiles.filledCount(tile) / 8,
+                                into: result + output * LinearTiles.rows
+                            )
+                        }
+                        if !isConstant, tiles.sparseWidth > 0 {
+                            addEntries(tiles, tile, sparse.span, outputs, into: result)
                         }
                     }
                 }
@@ -169,20 +167,18 @@ package struct LinearProblem: Sendable {
     private static func addEntries(
         _ tiles: LinearTiles,
         _ tile: Int,
-        _ sparse: UnsafeBufferPointer<Double>,
+        _ sparse: Span<Double>,
         _ outputs: Int,
         into y: UnsafeMutablePointer<Double>
     ) {
         let first = tile * LinearTiles.rows
-        tiles.byRow.indices.withUnsafeBufferPointer { indices in
-            tiles.byRow.values.withUnsafeBufferPointer { values in
-                for row in 0..<tiles.count(tile) {
-                    for entry in tiles.byRow.starts[first + row]..<tiles.byRow.starts[first + row + 1] {
-                        let (place, value) = (Int(indices[entry]) &* outputs, values[entry])
-                        for output in 0..<outputs {
-                            y[output &* LinearTiles.rows &+ row] += value * sparse[place &+ output]
-                        }
-                    }
+        let entries = tiles.byRow
+        let (indices, values) = (entries.indices.span, entries.values.span)
+        for row in 0..<tiles.count(tile) {
+            for entry in tiles.byRow.starts[first + row]..<tiles.byRow.starts[first + row + 1] {
+                let (place, value) = (Int(indices[unchecked: entry]) &* outputs, values[unchecked: entry])
+                for output in 0..<outputs {
+                    y[output &* LinearTiles.rows &+ row] += value * sparse[unchecked: place &+ output]
                 }
             }
         }
@@ -254,21 +250,14 @@ package struct LinearProblem: Sendable {
     /// Σ residual · (to - from) over all scores.
     func slope(_ residual: [Double], from: [Double], to: [Double]) -> Double {
         var sum = Vector.zero
-        residual.withUnsafeBufferPointer { residual in
-            from.withUnsafeBufferPointer { from in
-                to.withUnsafeBufferPointer { to in
-                    guard let residual = residual.baseAddress, let from = from.baseAddress, let to = to.baseAddress
-                    else { return }
-                    for tile in 0..<tiles.tileCount {
-                        for output in 0..<outputs {
-                            let place = (tile * outputs + output) * LinearTiles.rows
-                            for vector in 0..<tiles.filledCount(tile) / 8 {
-                                sum +=
-                                    load(residual + place, vector)
-                                    * (load(to + place, vector) - load(from + place, vector))
-                            }
-                        }
-                    }
+        precondition(residual.count == scoreCount && from.count == scoreCount && to.count == scoreCount)
+        let (residual, from, to) = (residual.span, from.span, to.span)
+        for tile in 0..<tiles.tileCount {
+            for output in 0..<outputs {
+                let first = (tile * outputs + output) * LinearTiles.rows
+                for vector in 0..<tiles.filledCount(tile) / 8 {
+                    let place = first &+ vector &* 8
+                    sum += load(residual, at: place) * (load(to, at: place) - load(from, at: place))
                 }
             }
         }

@@ -25,7 +25,7 @@ extension Bitmap {
         }
     }
 
-    /// What lies around a picture.
+    /// The pixels around a picture.
     package enum Border: Sendable {
         /// Zeros: black.
         case zeros

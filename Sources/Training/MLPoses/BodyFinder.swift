@@ -10,7 +10,7 @@ package struct Body: Sendable, Hashable {
     package var points: [Joint]
     /// How certain it is that this is a body, from 0 to 1.
     package var confidence: Double
-    /// The square around the body in the picture, in pixels, where the same person is looked for in the next one.
+    /// The square around the body in the picture, in pixels, where the same person is searched for in the next one.
     package var square: Bitmap.Square
 
     package static let pointCount = 33

@@ -31,19 +31,15 @@ struct JointNetwork: Sendable {
     /// - Returns: The numbers of each output.
     /// - Throws: `.invalidModel` for an output that is missing or of another size or not finite; the engine's errors.
     func outputs(of picture: Bitmap, _ counts: [String: Int]) throws(ModelError) -> [String: [Float]] {
-        let image = ImageBuffer(width: size, height: size, format: .rgba8)
-        picture.converted(to: .rgba).pixels.withUnsafeBytes { pixels in
-            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
-        }
+        let pixels = picture.converted(to: .rgba).pixels
+        let image = ImageBuffer(pixels, width: size, height: size, format: .rgba8)
         let found = try engine.prediction(from: ["image": .image(image)])
         var result: [String: [Float]] = [:]
         for (name, count) in counts {
             guard case .tensor(let tensor)? = found[name], tensor.count == count else {
                 throw ModelError(.invalidModel, "the network does not give \(count) numbers '\(name)'", at: path)
             }
-            let values =
-                tensor.scalarType == .float32
-                ? Array(UnsafeBufferPointer(start: tensor.floats, count: count)) : tensor.values.map { Float($0) }
+            let values = tensor.floatValues
             guard values.allSatisfy(\.isFinite) else {
                 throw ModelError(.invalidModel, "the network gives values '\(name)' that are not finite", at: path)
             }

@@ -141,9 +141,7 @@ extension Graph {
             sum.add(Array("\(operation.op)".utf8))
             for case let operand? in operation.operands {
                 guard let tensor = constant(operand) else { continue }
-                withExtendedLifetime(tensor) {
-                    sum.add([UInt8](UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)))
-                }
+                tensor.withBytes { sum.add($0.bytes) }
             }
         }
         return sum.value

@@ -3,7 +3,7 @@ import MLGraphTraining
 import MLNumerics
 import MLOperators
 
-/// What a style picture is compared by: the statistics of a loss network's values, and of its colours.
+/// The statistics by which pictures are compared with a style picture: those of a loss network's values and of the colours.
 struct StyleTarget: Sendable {
     /// The statistics of each value, at each scale.
     let values: [[ValueStatistics]]
@@ -17,7 +17,7 @@ struct StyleTarget: Sendable {
 struct ValueStatistics: Sendable {
     /// The mean of each channel.
     let means: [Double]
-    /// What a channel is divided by: its standard deviation, and a part of that of the whole value, so that channels that
+    /// The divisor of each channel: its standard deviation and a part of that of the whole value, so that channels that
     /// are nearly constant do not count as much as the others.
     let scales: [Double]
     /// The covariances of the channels, divided by the scales of both: [1, C, C].

@@ -15,7 +15,7 @@ package struct CheckpointReader: Sendable {
     /// - Parameters:
     ///   - bytes: The bytes.
     ///   - name: The contents, for messages: "the checkpoint".
-    ///   - remedy: What the user can do about damaged contents.
+    ///   - remedy: The advice to the user about damaged contents.
     package init(_ bytes: [UInt8], _ name: String, remedy: String = "remove it and use an older checkpoint") {
         self.bytes = bytes
         self.name = name
@@ -68,7 +68,7 @@ package struct CheckpointReader: Sendable {
 
     package mutating func readInteger<T: FixedWidthInteger>(_: T.Type = T.self) throws(ModelError) -> T {
         let range = try take(MemoryLayout<T>.size)
-        return T(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: range.lowerBound, as: T.self) })
+        return range.reversed().reduce(0) { $0 << 8 | T(truncatingIfNeeded: bytes[$1]) }
     }
 
     /// Reads an integer of eight bytes that lies within a range.
@@ -148,9 +148,7 @@ package struct CheckpointReader: Sendable {
         guard count >= 0, count <= remaining / MemoryLayout<Element>.stride else { throw damaged("it ends early") }
         let range = try take(count * MemoryLayout<Element>.stride)
         return [Element](unsafeUninitializedCapacity: count) { buffer, filled in
-            bytes.withUnsafeBytes { source in
-                UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(rebasing: source[range]))
-            }
+            UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes[range])
             filled = count
         }
     }

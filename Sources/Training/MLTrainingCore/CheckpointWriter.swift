@@ -1,3 +1,5 @@
+import MLNumerics
+
 /// A number that a checkpoint stores as its bytes in memory: every pattern of its bits is a value.
 package protocol CheckpointNumber: BitwiseCopyable {}
 
@@ -33,7 +35,7 @@ package struct CheckpointWriter: Sendable {
     }
 
     package mutating func write(_ value: some FixedWidthInteger) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(littleEndian: value)
     }
 
     package mutating func write(_ value: Bool) { bytes.append(value ? 1 : 0) }
@@ -59,8 +61,8 @@ package struct CheckpointWriter: Sendable {
     }
 
     /// Writes numbers without their count.
-    package mutating func append(_ values: [some CheckpointNumber]) { values.withUnsafeBytes { append($0) } }
+    package mutating func append(_ values: [some CheckpointNumber]) { values.withUnsafeBytes { bytes += $0 } }
 
     /// Writes bytes without their count.
-    package mutating func append(_ values: UnsafeRawBufferPointer) { bytes.append(contentsOf: values) }
+    package mutating func append(bytes values: some Collection<UInt8>) { bytes += values }
 }

@@ -14,7 +14,7 @@ package protocol ResumableTraining {
 
 /// A training that works step by step, and can be stopped, saved and reported on between two steps.
 package protocol IterativeTraining: ResumableTraining {
-    /// What a step reports.
+    /// The report of a step.
     associatedtype Report
 
     /// The number of iterations that are done: rounds of boosting, steps of an optimiser, passes over texts, epochs.

@@ -18,8 +18,6 @@ final class BinnedTable: @unchecked Sendable {
     /// The columns in a group; the last group may have fewer.
     let groupWidth: Int
     private let memory: AlignedMemory
-    /// The same bins stored column by column, for access to a single column.
-    private let columns: AlignedMemory?
 
     /// Divides the values of each column into bins.
     ///
@@ -28,14 +26,7 @@ final class BinnedTable: @unchecked Sendable {
     ///   - bins: The maximum number of bins of a column.
     ///   - sampleCount: The number of examples from which the cuts are computed.
     ///   - most: The maximum number of columns in a group.
-    ///   - hasColumns: Whether `column` will be used.
-    init(
-        _ table: TreeTrainingTable,
-        bins: Int,
-        sampleCount: Int = 1 << 17,
-        groupWidth most: Int = 16,
-        hasColumns: Bool = false
-    ) {
+    init(_ table: TreeTrainingTable, bins: Int, sampleCount: Int = 1 << 17, groupWidth most: Int = 16) {
         rowCount = table.rowCount
         let (rows, width) = (table.rowCount, table.columnCount)
         groupWidth = Swift.min(most, Swift.max(1, (width + 3) / 4))
@@ -66,9 +57,6 @@ final class BinnedTable: @unchecked Sendable {
         let (base, groupWidth) = (memory.address.assumingMemoryBound(to: UInt8.self), groupWidth)
         // Each block writes its own rows.
         nonisolated(unsafe) let bytes = base
-        columns = hasColumns ? AlignedMemory(byteCount: rows * width) : nil
-        // Each block writes its own rows.
-        nonisolated(unsafe) let own = columns?.address.assumingMemoryBound(to: UInt8.self)
         Workers.parallelFor((rows + step - 1) / step) { block, _ in
             let range = block * step..<Swift.min(rows, (block + 1) * step)
             for column in 0..<width {
@@ -80,8 +68,6 @@ final class BinnedTable: @unchecked Sendable {
                 let ladder = keys.span
                 // Every column has as many rows as the table.
                 for row in range { place[row &* stride] = Self.bin(values[unchecked: row], ladder) }
-                guard let own else { continue }
-                for row in range { own[column * rows &+ row] = place[row &* stride] }
             }
         }
     }
@@ -95,10 +81,10 @@ final class BinnedTable: @unchecked Sendable {
 
     var groupCount: Int { (cuts.count + groupWidth - 1) / groupWidth }
 
-    /// The bins of a column, one per example.
-    func column(_ index: Int) -> UnsafePointer<UInt8> {
-        guard let columns else { preconditionFailure("the table was made without columns") }
-        return UnsafePointer(columns.address.assumingMemoryBound(to: UInt8.self)) + index * rowCount
+    /// The bins of a column: `[row * stride]`.
+    func column(_ index: Int) -> (bins: UnsafePointer<UInt8>, stride: Int) {
+        let (bins, first, stride) = group(index / groupWidth)
+        return (bins + (index - first), stride)
     }
 
     /// An integer that sorts like `value`; both zeros have the same key.
@@ -172,8 +158,6 @@ final class BinnedTable: @unchecked Sendable {
     }
 
     /// For each column and bin the value of all its examples if they share one, otherwise NaN.
-    ///
-    /// Requires `hasColumns`.
     func singles(_ table: TreeTrainingTable) -> [[Float]] {
         var found = [[Float]](repeating: [], count: cuts.count)
         found.withUnsafeMutableBufferPointer { buffer in
@@ -182,9 +166,9 @@ final class BinnedTable: @unchecked Sendable {
             Workers.parallelFor(cuts.count) { index, _ in
                 var least = [Float](repeating: .infinity, count: Self.binCount)
                 var most = [Float](repeating: -.infinity, count: Self.binCount)
-                let bins = column(index)
+                let (bins, stride) = column(index)
                 for (row, value) in table.columns[index].enumerated() {
-                    let bin = Int(bins[row])
+                    let bin = Int(bins[row &* stride])
                     least[bin] = value < least[bin] ? value : least[bin]
                     most[bin] = value > most[bin] ? value : most[bin]
                 }

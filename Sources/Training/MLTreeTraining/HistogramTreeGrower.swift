@@ -33,7 +33,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             return
         }
         // A sample is enough to place the edges here; groups are narrower because cells are twice as large.
-        self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8, hasColumns: true)
+        self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8)
         singles = self.table.singles(table)
     }
 
@@ -261,17 +261,17 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             nonisolated(unsafe) let bounds = buffer
             Workers.parallelFor(found.count) { task, _ in
                 let (index, feature) = (task / width, features[task % width])
-                guard let own = cells(level, index, feature) else { return }
-                let cells = UnsafeRawPointer(own).assumingMemoryBound(to: SIMD4<Double>.self)
+                guard let found = cells(level, index, feature) else { return }
+                let cells = UnsafeRawPointer(found).assumingMemoryBound(to: SIMD4<Double>.self)
                 let upper = uppers + task * BinnedTable.binCount
                 upper.update(repeating: -.infinity, count: BinnedTable.binCount)
-                bounds[task] = singles[Int(feature)].withUnsafeBufferPointer { singles in
-                    let (total, missing) = (level[index].sum, cells[BinnedTable.missing].lowHalf)
-                    let left = SplitBounds.fill(cells, singles, total: total, left: missing, rule, upper)
-                    guard !isComplete[Int(feature)] else { return left }
-                    let right = SplitBounds.fill(cells, singles, total: total, left: .zero, rule, upper)
-                    return (Swift.max(left.best, right.best), right.most)
-                }
+                let column = singles[Int(feature)]
+                let own = column.span
+                let (total, missing) = (level[index].sum, cells[BinnedTable.missing].lowHalf)
+                bounds[task] = SplitBounds.fill(cells, own, total: total, left: missing, rule, upper)
+                guard !isComplete[Int(feature)] else { return }
+                let right = SplitBounds.fill(cells, own, total: total, left: .zero, rule, upper)
+                bounds[task] = (Swift.max(bounds[task].best, right.best), right.most)
             }
             var least = level.indices.map { index in
                 let own = bounds[index * width..<(index + 1) * width]
@@ -319,17 +319,16 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     ) -> SplitCandidate {
         guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, scratch) }
         let cells = UnsafeRawPointer(histogram.cells + Int(feature) * BinnedTable.binCount)
-        let bins = table.column(Int(feature))
-        return singles[Int(feature)].withUnsafeBufferPointer { singles in
-            let bins = SplitRefinement.Bins(
-                cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
-                bins: bins,
-                singles: singles,
-                upper: upper,
-                least: least
-            )
-            return search(open, order, gradients, feature, bins: bins, scratch)
-        }
+        let (places, stride) = table.column(Int(feature))
+        let bins = SplitRefinement.Bins(
+            cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
+            bins: places,
+            stride: stride,
+            singles: singles[Int(feature)],
+            upper: upper,
+            least: least
+        )
+        return search(open, order, gradients, feature, bins: bins, scratch)
     }
 
     private func search(

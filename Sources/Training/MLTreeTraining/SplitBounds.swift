@@ -28,7 +28,7 @@ struct SplitBounds {
     ///   in `upper`.
     static func fill(
         _ cells: UnsafePointer<SIMD4<Double>>,
-        _ singles: UnsafeBufferPointer<Float>,
+        _ singles: Span<Float>,
         total: GradientSum,
         left: GradientSum,
         _ rule: SplitRule,
@@ -58,7 +58,7 @@ struct SplitBounds {
                 least[bin] = Float((cell.x - cell.z) * 0.5)
                 most[bin] = Float((cell.x + cell.z) * 0.5)
                 squares[bin] = Float(cell.w)
-                mixed[bin] = singles[bin].isNaN ? .infinity : 0
+                mixed[bin] = singles[unchecked: bin].isNaN ? .infinity : 0
                 left += cell.lowHalf
             }
             func load(_ pointer: UnsafeMutablePointer<Float>, _ index: Int) -> SIMD4<Float> {

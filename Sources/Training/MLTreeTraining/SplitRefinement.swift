@@ -16,10 +16,11 @@ struct SplitRefinement {
     /// The histogram of the column at the node, and the bins that matter.
     struct Bins {
         let cells: UnsafePointer<SIMD4<Double>>
-        /// The bin of each example of the whole table.
+        /// The bin of each example of the whole table, `stride` bytes apart.
         let bins: UnsafePointer<UInt8>
+        let stride: Int
         /// For each bin its only value in the whole table, or NaN.
-        let singles: UnsafeBufferPointer<Float>
+        let singles: [Float]
         /// The upper bound on the gain of each bin's boundaries.
         let upper: UnsafePointer<Float>
         /// Bins with a lower bound than this are skipped.
@@ -202,7 +203,7 @@ struct SplitRefinement {
         _ bins: Bins,
         _ scratch: Scratch
     ) {
-        let places = bins.bins
+        let (places, stride) = (bins.bins, bins.stride)
         scratch.chosen.initialize(repeating: 0, count: BinnedTable.binCount)
         scratch.ends.initialize(repeating: 0, count: BinnedTable.binCount)
         var hasSingles = false
@@ -211,20 +212,20 @@ struct SplitRefinement {
         }
         if hasSingles {
             scratch.occupied.initialize(repeating: 0, count: BinnedTable.binCount)
-            for row in rows { scratch.occupied[Int(places[Int(row)])] = 1 }
+            for row in rows { scratch.occupied[Int(places[Int(row) &* stride])] = 1 }
         }
         // Few are chosen, unpredictably: every row is written, and the next one overwrites it unless it was chosen.
         var count = 0
         for row in rows {
             scratch.rows[count] = row
-            count &+= Int(scratch.chosen[Int(places[Int(row)])])
+            count &+= Int(scratch.chosen[Int(places[Int(row) &* stride])])
         }
-        for place in 0..<count { scratch.ends[Int(places[Int(scratch.rows[place])])] &+= 1 }
+        for place in 0..<count { scratch.ends[Int(places[Int(scratch.rows[place]) &* stride])] &+= 1 }
         var start: Int32 = 0
         for bin in 0..<BinnedTable.binCount { (scratch.ends[bin], start) = (start, start &+ scratch.ends[bin]) }
         for place in 0..<count {
             let row = Int(scratch.rows[place])
-            let bin = Int(places[row])
+            let bin = Int(places[row &* stride])
             scratch.found.set(Int(scratch.ends[bin]), task.values[row], gradients[row])
             scratch.ends[bin] &+= 1
         }

@@ -79,7 +79,7 @@ import Testing
     @Test func piecesMakeTheWholeText() throws {
         var pieces: [[UInt8]] = []
         let names = (0..<5000).map { "name \($0) é" }
-        let writer = JSONWriter { pieces.append(Array($0)) }
+        let writer = JSONWriter { pieces.append($0) }
         try writer.object(names.map { (key: $0, value: [1.5, .nan]) }) { try writer.list($0) { try writer.number($0) } }
         try writer.newline()
         try writer.finish()

@@ -28,7 +28,7 @@ import Testing
             let writer = try WeightFileWriter(path: folder + "/w")
             for type in [BlobDataType.bfloat16, .float8E4M3FN, .float8E5M2] {
                 let bytes = [UInt8](repeating: 0, count: type.bitWidth / 8)
-                let offset = try bytes.withUnsafeBytes { try writer.append(type, elementCount: 1, $0) }
+                let offset = try writer.append(type, elementCount: 1, bytes.span.bytes)
                 #expect(offset % 64 == 0)
             }
             try writer.finish()

@@ -20,7 +20,7 @@ import Testing
         let writer = try WeightFileWriter(path: path)
         let offsets = try blobs.map { blob in
             try blob.bytes.withUnsafeBytes {
-                try writer.append(blob.type, elementCount: blob.bytes.count * 8 / blob.type.bitWidth, $0)
+                try writer.append(blob.type, elementCount: blob.bytes.count * 8 / blob.type.bitWidth, $0.bytes)
             }
         }
         try writer.finish()

@@ -22,7 +22,7 @@ package struct CollectionState: Sendable, Equatable {
 
     /// A release that has not passed its test on this device yet.
     package struct Trial: Sendable, Equatable {
-        /// The number of times its test was begun.
+        /// The number of times its test was started.
         package var attempts: Int
     }
 
@@ -36,7 +36,7 @@ package struct CollectionState: Sendable, Equatable {
     package var trial: Trial?
     /// The hashes of releases that failed here, which are not tried again.
     package var failed: [String] = []
-    /// Whether the app has asked for the collection and has not ended the access.
+    /// Whether the app has requested the collection and has not ended the access.
     package var isAccessed = true
     /// The newest policy that was seen.
     package var policyVersion = 0

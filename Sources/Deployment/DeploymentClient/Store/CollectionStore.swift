@@ -85,7 +85,7 @@ package final class CollectionStore: Sendable {
         }
     }
 
-    /// The collections that the app has asked for.
+    /// The collections that the app has requested.
     package func collections() throws(DeploymentError) -> [String] {
         try Durable.files { () throws(ModelError) in try FileAccess.names(in: folder + "/collections") }
     }

@@ -121,9 +121,7 @@ public final class KeyVault: Sendable {
         strength: StorageStrength? = nil
     ) throws(DeploymentKeyError) -> KeyVault {
         let key = try keyErrors(.storageDamaged, at: "backup of a vault") { () throws(ModelError) in
-            let protected = try backup.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-                try ModelKey(text: UnsafeRawBufferPointer(bytes))
-            }
+            let protected = try ModelKey(text: backup)
             return try KeyProtection.unlock(protected, passphrase: SecretText(passphrase))
         }
         try SealingKey.store(key, in: folder, name, strength)

@@ -109,10 +109,7 @@ enum SealedRing {
         _ team: String,
         _ vault: ModelKey
     ) throws(ModelError) -> ModelKey {
-        let text = Array(file.utf8)
-        let key = try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-            try ModelKey(text: UnsafeRawBufferPointer(bytes))
-        }
+        let key = try ModelKey(text: Array(file.utf8))
         guard let sealed else { return key }
         let secret = try KeyPair.unwrap(sealed, with: vault, purpose: purpose(team, key.keyID.bytes))
         guard try KeyPair.publicKey(key.suite, of: secret) == key.publicKey else {

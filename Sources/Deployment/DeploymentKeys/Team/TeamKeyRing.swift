@@ -14,7 +14,7 @@ public struct TeamKeyRing: Sendable {
         case prepared
         /// New models are encrypted for it; new answers are signed with it.
         case active
-        /// Opens what was encrypted for it; what it has signed is still trusted.
+        /// Opens models that were encrypted for it; its signatures are still trusted.
         case retired
         /// Opens nothing, and nothing that it has signed is trusted.
         case revoked
@@ -120,11 +120,7 @@ public struct TeamKeyRing: Sendable {
     /// Throws `malformed` for other texts, keys of other teams, and keys that the ring already has.
     @discardableResult
     public mutating func importKey(_ text: [UInt8]) throws(DeploymentKeyError) -> Epoch {
-        let key = try keyErrors(.malformed, at: "private key") { () throws(ModelError) in
-            try text.withUnsafeBufferPointer { (bytes) throws(ModelError) in
-                try ModelKey(text: UnsafeRawBufferPointer(bytes))
-            }
-        }
+        let key = try keyErrors(.malformed, at: "private key") { () throws(ModelError) in try ModelKey(text: text) }
         guard case .privateKey = key.material, key.team == team else {
             throw DeploymentKeyError(
                 .malformed,
@@ -285,7 +281,7 @@ public struct TeamKeyRing: Sendable {
 
     /// Signs answers with the prepared key from now on.
     ///
-    /// What the previous key has signed is still accepted here, so that certificates of devices remain valid, but not
+    /// Signatures of the previous key are still accepted here, so that certificates of devices remain valid, but not
     /// by devices once the metadata does not name it. Returns false when no key with this identifier is prepared: it is
     /// in use already, or another was prepared since.
     @discardableResult

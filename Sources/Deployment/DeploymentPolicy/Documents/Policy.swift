@@ -161,7 +161,7 @@ public struct Serving: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - salt: the salt that decides the devices' buckets.
-    ///   - new: what is rolled out.
+    ///   - new: the release that is rolled out.
     ///   - share: the devices that get `new`, in thousandths of a percent; clamped to what the hold-out leaves.
     ///   - holdout: the devices that are held out, in thousandths of a percent; clamped to 0 to 100,000.
     ///   - rest: what all other devices get.

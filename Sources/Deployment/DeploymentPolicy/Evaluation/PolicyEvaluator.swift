@@ -43,7 +43,7 @@ public struct PolicyEvaluator: Sendable {
     }
 }
 
-/// The state of one evaluation: what is known about the device so far.
+/// The state of one evaluation: the facts about the device so far.
 struct Evaluation {
     let policy: CompiledPolicy
     /// A bit for "true" for each comparison, and after all of them one for "false".

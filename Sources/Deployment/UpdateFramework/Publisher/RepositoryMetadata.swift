@@ -309,7 +309,7 @@ public struct RepositoryMetadata: Sendable {
     /// The newest metadata as files below the repository's folder of metadata, with percent-encoded names.
     ///
     /// The timestamp is last: once it is there, clients ask for the others. Throws `threshold` when the keys of a role
-    /// changed and its metadata was not signed anew.
+    /// changed and its metadata was not signed again.
     public func files() throws(UpdateError) -> [(name: String, bytes: [UInt8])] {
         let root = try rootMetadata
         var files = [(name: "\(root.version).root.json", bytes: self.root.bytes)]

@@ -146,7 +146,7 @@ package struct CompiledModelWriter {
             unneeded.formUnion(sourcesOnly(of: unneeded))
         }
         var places: [(storage: ObjectIdentifier, byteOffset: Int)] = []
-        var parts: [UnsafeRawBufferPointer] = []
+        var parts: [Tensor] = []
         var files: [(name: String, file: WeightFile)] = []
         for (name, opened) in try weights.openedFiles()
         where constants.contains(where: { $0.storage === opened.storage }) { files.append((name, opened)) }
@@ -170,15 +170,18 @@ package struct CompiledModelWriter {
             } else {
                 let place = (ObjectIdentifier(tensor.storage), tensor.byteOffset)
                 var part = places.firstIndex { $0 == place }
-                if part == nil || parts[part ?? 0].count < tensor.byteCount {
+                if part == nil || parts[part ?? 0].byteCount < tensor.byteCount {
                     part = parts.count
                     places.append(place)
-                    parts.append(UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount))
+                    parts.append(tensor)
                 }
                 records.append((tensor, .section(0), part))
             }
         }
-        let offsets = try sections.add(CompiledModel.Section.constants, parts: parts)
+        let offsets = try sections.add(CompiledModel.Section.constants, partCount: parts.count) {
+            (part, append) throws(ModelError) in
+            try parts[part].withBytes { (bytes) throws(ModelError) in try append(bytes.bytes) }
+        }
         var writer = BinaryWriter()
         writer.unsigned(files.count)
         for (name, _) in files { writer.text(name) }

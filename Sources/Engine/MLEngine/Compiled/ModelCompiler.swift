@@ -85,7 +85,8 @@ package enum ModelCompiler {
                 try FileAccess.linkOrCopy(source, to: target)
             } else {
                 let weights = try file.weights.file(name)
-                try weights.storage.withBytes { (bytes) throws(ModelError) in try FileAccess.write([bytes], to: target)
+                try weights.storage.withBytes { (bytes) throws(ModelError) in
+                    try FileAccess.write(bytes.bytes, to: target)
                 }
             }
         }

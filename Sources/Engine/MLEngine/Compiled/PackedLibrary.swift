@@ -104,8 +104,11 @@ final class PackedLibrary: Sendable {
             entries.append((bytes.bytes, memory))
         }
         entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
-        let parts = entries.map { UnsafeRawBufferPointer(start: $0.memory.address, count: $0.memory.byteCount) }
-        let offsets = try writer.add(CompiledModel.Section.packed(instructionSet), parts: parts)
+        let name = CompiledModel.Section.packed(instructionSet)
+        let offsets = try writer.add(name, partCount: entries.count) { (entry, append) throws(ModelError) in
+            let memory = entries[entry].memory
+            try append(UnsafeRawBufferPointer(start: memory.address, count: memory.byteCount).bytes)
+        }
         var index = BinaryWriter()
         index.unsigned(entries.count)
         for (entry, offset) in zip(entries, offsets) {

@@ -104,42 +104,29 @@ package struct VGGishPreprocessing: ColumnEngine {
         let width = 2 * Self.bins
         var spectrum = [Double](repeating: 0, count: Self.frames * width)
         var magnitudes = [Double](repeating: 0, count: Self.frames * Self.bins)
-        spectrum.withUnsafeMutableBufferPointer { spectrum in
-            magnitudes.withUnsafeMutableBufferPointer { magnitudes in
-                waves.withUnsafeBufferPointer { waves in
-                    triangles.withUnsafeBufferPointer { triangles in
-                        guard let spectrum = spectrum.baseAddress, let magnitudes = magnitudes.baseAddress,
-                            let waves = waves.baseAddress, let triangles = triangles.baseAddress
-                        else { return }
-                        DoubleKernel.dots(
-                            samples,
-                            rows: Self.frames,
-                            stride: Self.hop,
-                            waves,
-                            rows: width,
-                            terms: Self.frameLength,
-                            into: spectrum
-                        )
-                        for frame in 0..<Self.frames {
-                            for bin in 0..<Self.bins {
-                                let (real, imaginary) = (
-                                    spectrum[frame * width + bin], spectrum[frame * width + Self.bins + bin]
-                                )
-                                magnitudes[frame * Self.bins + bin] = (real * real + imaginary * imaginary).squareRoot()
-                            }
-                        }
-                        DoubleKernel.dots(
-                            magnitudes,
-                            rows: Self.frames,
-                            triangles,
-                            rows: Self.bands,
-                            terms: Self.bins,
-                            into: result
-                        )
-                    }
-                }
+        DoubleKernel.dots(
+            samples,
+            rows: Self.frames,
+            stride: Self.hop,
+            waves,
+            rows: width,
+            terms: Self.frameLength,
+            into: &spectrum
+        )
+        for frame in 0..<Self.frames {
+            for bin in 0..<Self.bins {
+                let (real, imaginary) = (spectrum[frame * width + bin], spectrum[frame * width + Self.bins + bin])
+                magnitudes[frame * Self.bins + bin] = (real * real + imaginary * imaginary).squareRoot()
             }
         }
+        DoubleKernel.dots(
+            magnitudes,
+            rows: Self.frames,
+            triangles,
+            rows: Self.bands,
+            terms: Self.bins,
+            into: result
+        )
         for index in 0..<Self.frames * Self.bands { result[index] = log(result[index] + 0.01) }
     }
 }

@@ -118,11 +118,7 @@ struct ByteReader {
             throw ModelError(.malformed, "the parameters claim \(count) numbers at byte \(position)")
         }
         let slice = try take(size)
-        return slice.withUnsafeBytes { raw in
-            (0..<count).map {
-                Float(bitPattern: UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
-            }
-        }
+        return Self.numbers(slice, UInt32.self).map { Float(bitPattern: $0) }
     }
 
     /// Like `floats`, all of which must be finite.
@@ -141,11 +137,7 @@ struct ByteReader {
             throw ModelError(.malformed, "the parameters claim \(count) keys at byte \(position)")
         }
         let slice = try take(size)
-        let keys = slice.withUnsafeBytes { raw in
-            (0..<count).map {
-                UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
-            }
-        }
+        let keys = Self.numbers(slice, UInt64.self)
         for index in keys.indices.dropFirst() where keys[index - 1] >= keys[index] {
             throw ModelError(
                 .malformed,
@@ -164,11 +156,7 @@ struct ByteReader {
             throw ModelError(.malformed, "the parameters claim \(count) integers at byte \(position)")
         }
         let slice = try take(size)
-        return slice.withUnsafeBytes { raw in
-            (0..<count).map {
-                Int(UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self)))
-            }
-        }
+        return Self.numbers(slice, UInt32.self).map { Int($0) }
     }
 
     mutating func shorts(_ count: Int) throws(ModelError) -> [UInt16] {
@@ -177,10 +165,15 @@ struct ByteReader {
             throw ModelError(.malformed, "the parameters claim \(count) numbers at byte \(position)")
         }
         let slice = try take(size)
-        return slice.withUnsafeBytes { raw in
-            (0..<count).map {
-                UInt16(littleEndian: raw.loadUnaligned(fromByteOffset: $0 * 2, as: UInt16.self))
-            }
+        return Self.numbers(slice, UInt16.self)
+    }
+
+    /// The numbers in some bytes, the lowest byte of each first.
+    private static func numbers<T: FixedWidthInteger & BitwiseCopyable>(_ slice: ArraySlice<UInt8>, _: T.Type) -> [T] {
+        let bytes = slice.span.bytes
+        let width = MemoryLayout<T>.size
+        return (0..<bytes.byteCount / width).map {
+            T(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: $0 * width, as: T.self))
         }
     }
 
@@ -202,18 +195,18 @@ package struct ByteWriter {
     package init() {}
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
-    mutating func integer(_ value: Int) { withUnsafeBytes(of: UInt32(value).littleEndian) { bytes += $0 } }
+    mutating func integer(_ value: Int) { bytes.append(littleEndian: UInt32(value)) }
     mutating func string(_ text: String) {
         integer(text.utf8.count)
         bytes += text.utf8
     }
     package mutating func floats(_ values: [Float]) {
-        for value in values { withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes += $0 } }
+        for value in values { bytes.append(littleEndian: value.bitPattern) }
     }
     package mutating func keys(_ values: [UInt64]) {
-        for value in values { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
+        for value in values { bytes.append(littleEndian: value) }
     }
     mutating func shorts(_ values: [UInt16]) {
-        for value in values { withUnsafeBytes(of: value.littleEndian) { bytes += $0 } }
+        for value in values { bytes.append(littleEndian: value) }
     }
 }

@@ -194,7 +194,7 @@ extension IntegerProduct {
         }
     }
 
-    /// What happens to the sums of a run, and where they go.
+    /// The operation on the sums of a run, and its destination.
     private func finish(
         _ bias: FloatSource,
         residual: ScalarType?

@@ -44,12 +44,10 @@ private struct WeightSums {
 
     init(_ a: Tensor, _ b: Tensor) {
         if a.scalarType == b.scalarType, a.byteCount == b.byteCount, a.scalarType != .string,
-            UnsafeRawBufferPointer(start: a.address, count: a.byteCount)
-                .elementsEqual(UnsafeRawBufferPointer(start: b.address, count: b.byteCount))
+            a.withBytes({ first in b.withBytes { first.elementsEqual($0) } })
         {
             // Identical tensors, whatever their length: the sums of two equal vectors of length 1 give the distance 0 and
             // the cosine 1.
-            withExtendedLifetime((a.storage, b.storage)) {}
             (first, second, product) = (1, 1, 1)
             return
         }

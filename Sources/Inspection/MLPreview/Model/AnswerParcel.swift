@@ -70,9 +70,7 @@ package struct AnswerParcel {
             }
         let converted = tensor.converted(to: form)
         members.append(.init("form", .string(form.milName)))
-        withExtendedLifetime(converted) {
-            members += builder.add(UnsafeRawBufferPointer(start: converted.address, count: converted.byteCount))
-        }
+        converted.withBytes { members += builder.add($0) }
         return members
     }
 

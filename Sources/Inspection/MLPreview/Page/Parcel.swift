@@ -50,7 +50,9 @@ package struct Parcel: Sendable {
         package func bytes(_ json: JSONValue) throws -> [UInt8] {
             let text = Array(try json.line.utf8)
             guard let length = UInt32(exactly: text.count) else { throw ModelError(.io, "The answer is too long.") }
-            var result = withUnsafeBytes(of: length.littleEndian) { Array($0) } + text
+            var result: [UInt8] = []
+            result.append(littleEndian: length)
+            result += text
             result.append(contentsOf: [UInt8](repeating: 0, count: (8 - result.count % 8) % 8))
             return result + blobs
         }

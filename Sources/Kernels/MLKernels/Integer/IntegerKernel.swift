@@ -5,7 +5,7 @@ import CMLKernels
 /// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not leave
 /// 32 bits.
 package enum IntegerKernel {
-    /// What happens to sums.
+    /// The operation that is applied to sums.
     ///
     /// Pointers must stay valid during the call.
     package struct Finish {

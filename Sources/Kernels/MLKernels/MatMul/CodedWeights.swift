@@ -135,7 +135,7 @@ package final class CodedWeights: PackedForm {
     ///   - layout: The order of the source's dimensions.
     ///   - window: The order of the codes of a window; `nil` for those of one tap. Terms are packed by tap, then by
     ///     channel.
-    ///   - parameters: What the codes stand for.
+    ///   - parameters: The parameters that map codes to weights.
     ///   - letGo: Called with bytes of `codes` that are not needed any more.
     package init(
         _ form: CodedForm,

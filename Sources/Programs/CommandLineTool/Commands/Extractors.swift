@@ -79,7 +79,7 @@ struct ListExtractors: ParsableCommand {
 }
 
 extension Extractor {
-    /// What the network reads, in a few words.
+    /// A short description of the network's input.
     fileprivate var inputText: String {
         switch subject {
         case .pictures(let size, _), .joints(let size, _): "\(size) × \(size)"

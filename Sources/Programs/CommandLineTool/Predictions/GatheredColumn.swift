@@ -87,9 +87,7 @@ struct GatheredColumn {
     }
 
     private mutating func append(_ tensor: Tensor) {
-        withExtendedLifetime(tensor) {
-            bytes += UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount)
-        }
+        tensor.withBytes { bytes += $0 }
     }
 
     /// The arrays by the suffix of their names after the output's.
@@ -109,11 +107,7 @@ struct GatheredColumn {
         case .strings: return ["": Tensor(strings: strings, shape: rows)]
         case .texts(let shape): return ["": Tensor(strings: strings, shape: rows + shape)]
         case .elements(let type, let shape):
-            let storage = TensorStorage(byteCount: bytes.count)
-            bytes.withUnsafeBytes {
-                if let base = $0.baseAddress { storage.address.copyMemory(from: base, byteCount: $0.count) }
-            }
-            return ["": Tensor(scalarType: type, shape: rows + shape, storage: storage)]
+            return ["": Tensor(copying: bytes, scalarType: type, shape: rows + shape)]
         case .scores:
             let (keys, values) = scores.table()
             return [

@@ -61,7 +61,7 @@ struct ObjectAnswers: AnswerSink {
     private mutating func add(_ object: [String: Any]) throws {
         let pieces = Pieces()
         let writer = JSONWriter { [file] (bytes) throws(ModelError) in
-            if let file { try file.append(bytes) } else { pieces.list.append(Array(bytes)) }
+            if let file { try file.append(bytes) } else { pieces.list.append(bytes) }
         }
         do {
             try JSONFeature.write(object, writer)

@@ -102,11 +102,7 @@ struct PreviewInputs {
         guard blob.count % width == 0, blob.count / width == count else {
             throw Failure("The shape \(shape) takes \(count) elements, and \(blob.count / width) were sent.")
         }
-        let storage = TensorStorage(byteCount: blob.count)
-        blob.withUnsafeBytes { source in
-            if let base = source.baseAddress { storage.address.copyMemory(from: base, byteCount: source.count) }
-        }
-        return Tensor(scalarType: scalar, shape: shape, storage: storage)
+        return Tensor(copying: blob, scalarType: scalar, shape: shape)
     }
 
     /// An error as a sentence.

@@ -235,12 +235,8 @@ enum ImageInput {
         if type.width > 0, type.height > 0, type.sizeFlexibility == nil {
             bitmap = bitmap.fitted(fitting, width: Int(type.width), height: Int(type.height))
         }
-        let image = ImageBuffer(width: bitmap.width, height: bitmap.height, format: isGray ? .gray8 : .rgba8)
-        bitmap.pixels.withUnsafeBytes { pixels in
-            guard let base = pixels.baseAddress else { return }
-            image.address.copyMemory(from: base, byteCount: pixels.count)
-        }
-        return .image(image)
+        let format = isGray ? ImageBuffer.PixelFormat.gray8 : .rgba8
+        return .image(ImageBuffer(bitmap.pixels, width: bitmap.width, height: bitmap.height, format: format))
     }
 }
 

@@ -23,13 +23,9 @@ enum JSONFeature {
 
     /// The value in a JSON file.
     static func value(inFile path: String) throws -> JSONValue {
-        let file = try failing { () throws(ModelError) in try MappedFile(path) }
+        let bytes = try failing { () throws(ModelError) in try FileAccess.read(path) }
         return try failing { () throws(ModelError) in
-            try withErrorContext(path) { () throws(ModelError) in
-                try file.withBytes { (bytes) throws(ModelError) in
-                    try JSONReader.read(bytes.assumingMemoryBound(to: UInt8.self))
-                }
-            }
+            try withErrorContext(path) { () throws(ModelError) in try JSONReader.read(bytes) }
         }
     }
 

@@ -23,7 +23,7 @@ enum PoseData {
     /// Key points in the columns `session_id`, `label` and `keypoints`.
     case keypoints(DataFrame)
 
-    /// Looks at what a path is.
+    /// Determines the kind of file at a path.
     ///
     /// - Parameters:
     ///   - path: A folder, or a table.
@@ -70,7 +70,7 @@ enum PoseData {
         )
     }
 
-    /// Key points with what they were read from.
+    /// Key points with the source that they were read from.
     struct Extracted {
         /// The columns `session_id`, `label` and `keypoints`.
         var frame: DataFrame
@@ -86,9 +86,9 @@ enum PoseData {
     /// Extracts the key points, and notes on standard error in which files nothing was found.
     ///
     /// - Parameters:
-    ///   - subject: What is looked for: "hand" or "body".
+    ///   - subject: The subject to detect: "hand" or "body".
     ///   - extract: Gives the key points and the files of a data source; `nil` for key points.
-    /// - Returns: The key points, and what they were found in.
+    /// - Returns: The key points, and the source that they were found in.
     /// - Throws: The errors of `extract`.
     static func extracted(
         _ subject: String,

@@ -116,7 +116,7 @@ struct PassphraseOption: ParsableArguments {
 
     /// Reads the passphrase from its file or from the terminal.
     ///
-    /// - Parameter repeated: Whether a typed passphrase is asked for twice, because it is new.
+    /// - Parameter repeated: Whether a typed passphrase is prompted for twice, because it is new.
     /// - Returns: The passphrase.
     /// - Throws: `.io` when the file cannot be read; `.invalidInput` without a terminal, for two different entries, and
     ///   for fewer than 8 bytes.

@@ -113,7 +113,7 @@ struct Ceremony {
         guard !drafts.isEmpty else { throw Failure("No draft waits for the holders of root or targets.") }
     }
 
-    /// Reads a ceremony that was begun.
+    /// Reads a ceremony that was started.
     init(folder: String) throws {
         func read(_ name: String) throws -> Data {
             guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
@@ -127,7 +127,7 @@ struct Ceremony {
         {
             throw Failure("\(folder)/\(Self.planName) cannot be read: \(error)")
         }
-        guard plan.format == 1 else { throw Failure("\(folder) was begun by a newer version.") }
+        guard plan.format == 1 else { throw Failure("\(folder) was started by a newer version.") }
         trustedRoot = try SignedDocument(parsing: Array(try read(Self.trustedName)), role: "root")
         trustedTargets = try FileManager.default.contents(atPath: folder + "/" + Self.trustedTargetsName).map {
             try SignedDocument(parsing: Array($0), role: "targets")

@@ -128,7 +128,7 @@ struct TrustKeyFile: Codable {
 enum Passphrase {
     static let least = 12
 
-    /// Reads a passphrase from `file` or from the terminal; a new one is asked for twice and must have a minimum
+    /// Reads a passphrase from `file` or from the terminal; a new one is prompted for twice and must have a minimum
     /// length.
     static func read(from file: String?, for name: String, isNew: Bool) throws -> String {
         let text: String

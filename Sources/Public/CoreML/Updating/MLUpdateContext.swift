@@ -79,7 +79,7 @@ open class MLUpdateContext: NSObject {
     func seal() { _ = snapshot.model }
 }
 
-/// The model at one moment of an update, made when it is first asked for, while the update waits.
+/// The model at one moment of an update, created on first use, while the update waits.
 final class ModelSnapshot: Sendable {
     private enum Content {
         case source(() -> UpdatedModel)

@@ -64,7 +64,7 @@ struct TableDialect {
         }
     }
 
-    /// Goes through a text byte by byte and writes it anew with every cell in quotes.
+    /// Goes through a text byte by byte and rewrites it with every cell in quotes.
     private struct Rewriter {
         let dialect: TableDialect
         let bytes: UnsafeRawBufferPointer
@@ -155,7 +155,7 @@ struct TableDialect {
             place += quote.count
         }
 
-        /// What stands at the place, outside of quotes.
+        /// Parses the byte at the current position, outside of quotes.
         private mutating func plain() {
             let (terminator, delimiter) = (dialect.terminator, dialect.delimiter)
             if matches(dialect.comment, at: place) {

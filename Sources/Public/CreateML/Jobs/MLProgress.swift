@@ -6,7 +6,7 @@ public struct MLProgress: Codable {
     public enum Metric: String, CaseIterable, Codable, Hashable, Sendable {
         /// The share of training examples that are classified correctly.
         case accuracy
-        /// The content loss of a style transfer: how far drawn pictures are from what they show.
+        /// The content loss of a style transfer: the distance of drawn pictures from the content of their originals.
         case contentLoss
         /// The loss on the training data.
         ///

@@ -6,7 +6,7 @@ public protocol MLSessionTask {
     /// - Parameter checkpoint: A checkpoint of the phase `.training`, in its session directory.
     /// - Throws: `MLCreateError` if the checkpoint is missing, damaged, or of another task or phase.
     init(checkpoint: MLCheckpoint) throws
-    /// Restores the session in the session directory with the data that it was begun with.
+    /// Restores the session in the session directory with the data that it was started with.
     /// - Parameter sessionParameters: Session parameters with a directory.
     /// - Returns: The session, for `resume(_:)`.
     /// - Throws: `MLCreateError` if there is no directory, if its session is missing, damaged or of another task, and if a
@@ -32,7 +32,7 @@ extension SessionTask {
         self = try MLTrainingSession<Self>.product(of: checkpoint, Run.self)
     }
 
-    /// Restores the session in the session directory with the data that it was begun with.
+    /// Restores the session in the session directory with the data that it was started with.
     public static func restoreTrainingSession(
         sessionParameters: MLTrainingSessionParameters
     ) throws -> MLTrainingSession<Self> {

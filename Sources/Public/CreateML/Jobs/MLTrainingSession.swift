@@ -31,7 +31,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
         var checkpoints: [MLCheckpoint] = []
     }
 
-    /// The time at which the session was begun.
+    /// The time at which the session was started.
     public var date: Date { lock.withLock { state.date } }
     /// The phase that was worked on last.
     public var phase: MLPhase { lock.withLock { state.phase } }
@@ -235,7 +235,7 @@ public final class MLTrainingSession<Task>: @unchecked Sendable {
     }
 
     /// Takes over the features that another session extracted from the same data.
-    /// - Parameter session: A session that has begun to train and has a directory.
+    /// - Parameter session: A session that has started to train and has a directory.
     /// - Throws: `MLCreateError.modifiedTrainingData` if the data differ; `.generic` if a session has no directory, the
     ///   other one has no features yet, or this one is already training.
     public func reuseExtractedFeatures(from session: MLTrainingSession<Task>) throws {

@@ -160,7 +160,7 @@ struct ArrowColumn {
             }
             rows[row] = UInt32(place)
         }
-        return rows.withUnsafeBufferPointer { column.gathered($0) }
+        return column.gathered(rows.span)
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A table of the Arrow C data interface that cannot be read or given.
 package struct ArrowError: Error, LocalizedError, CustomStringConvertible, Sendable {
-    /// What is wrong, where, and how to mend it.
+    /// The problem, its place, and the remedy.
     package let description: String
 
     package var errorDescription: String? { description }

@@ -26,7 +26,7 @@ struct ArrowPart {
     let array: UnsafePointer<ArrowArray>
     let start: Int
     let count: Int
-    /// What keeps the memory; nil for memory that is the caller's, and is copied.
+    /// The object that keeps the memory alive; nil for memory of the caller, which is copied.
     let owner: ArrowChunk?
 
     /// No buffer has as many elements; sums of such numbers do not overflow.
@@ -36,7 +36,7 @@ struct ArrowPart {
     ///   - name: The column, for messages.
     ///   - array: The array.
     ///   - rows: The rows of the array, counted from its offset; all if nil.
-    ///   - owner: What keeps the memory.
+    ///   - owner: The object that keeps the memory alive.
     /// - Throws: `ArrowError` for lengths that are negative, too large, or shorter than the rows.
     init(
         _ name: String,

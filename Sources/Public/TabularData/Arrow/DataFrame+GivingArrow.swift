@@ -42,7 +42,7 @@ extension DataFrame {
     }
 }
 
-/// What a stream gives, and whether it was read.
+/// The table that a stream exports, and whether it was read.
 private final class ArrowSource {
     let table: ArrowNode
     var isRead = false

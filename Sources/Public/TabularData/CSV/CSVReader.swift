@@ -282,7 +282,7 @@ struct CSVReader {
         item.column = TypedColumn(strings)
     }
 
-    /// Returns the column that was asked for: with dates or numbers of single precision in place of what was read.
+    /// Returns the column in its requested type: dates or single-precision numbers converted from the parsed values.
     private func finished(
         _ column: any ErasedColumn,
         _ item: Wanted

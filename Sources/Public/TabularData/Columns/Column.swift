@@ -79,7 +79,7 @@ public struct Column<WrappedElement> {
         return storage.isMissing(index)
     }
 
-    /// What a program that asks for a row outside the column is told.
+    /// The message for a row number outside the column.
     @usableFromInline func notARow(_ row: Int) -> String { "row \(row) is not one of column '\(name)' (\(count) rows)" }
 
     /// The same column without its static element type.

@@ -44,7 +44,7 @@ public struct ColumnSlice<WrappedElement> {
         return column.storage.isMissing(index)
     }
 
-    /// What a program that asks for a row outside the slice is told.
+    /// The message for a row number outside the slice.
     @usableFromInline func notARow(_ row: Int) -> String {
         "row \(row) is not one of the slice's \(range) of column '\(name)'"
     }

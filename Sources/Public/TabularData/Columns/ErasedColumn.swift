@@ -20,7 +20,7 @@ protocol ErasedColumn {
     func check(_ element: Any?) throws(ElementTypeMismatch)
     mutating func appendMissing(_ amount: Int)
     mutating func remove(_ row: Int)
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn
+    func gathered(_ rows: Span<UInt32>) -> any ErasedColumn
     func gathered(_ rows: Range<Int>) -> any ErasedColumn
     /// Returns the typed column, or nil when elements are of another type.
     func typed<T>(_ type: T.Type) -> TypedColumn<T>?
@@ -39,7 +39,7 @@ extension ErasedColumn {
     func gathered(_ rows: RowSelection) -> any ErasedColumn {
         switch rows {
         case .range(let range): gathered(range)
-        case .rows(let list): list.withUnsafeBufferPointer { gathered($0) }
+        case .rows(let list): gathered(list.span)
         }
     }
 }
@@ -88,7 +88,7 @@ struct TypedColumn<Element>: ErasedColumn {
         column.storage.append(other.column.storage, in: rows)
     }
 
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> any ErasedColumn {
+    func gathered(_ rows: Span<UInt32>) -> any ErasedColumn {
         TypedColumn(Column(name: name, storage: column.storage.gathered(rows)))
     }
 

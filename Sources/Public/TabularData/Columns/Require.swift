@@ -20,7 +20,7 @@ struct ElementTypeMismatch: Error, CustomStringConvertible {
     let column: String
     /// The type of its elements.
     let expected: any Any.Type
-    /// The type of what it was given.
+    /// The type of the given value.
     let found: any Any.Type
 
     var description: String {

@@ -54,7 +54,7 @@ struct TablePrinter {
         )
     }
 
-    /// What the line below a table counts.
+    /// The units that the line below a table counts.
     enum Footer {
         case rowsAndColumns
         /// The elements of the one column.

@@ -133,8 +133,8 @@ extension DataFrameProtocol {
         var second: [UInt32] = []
         for group in 0..<groups.count {
             let (one, other) = groups[group].selection.split(proportion, using: &generator)
-            one.withRows { first.append(contentsOf: $0) }
-            other.withRows { second.append(contentsOf: $0) }
+            first += one.list
+            second += other.list
         }
         return (base.gathered(first.sorted()), base.gathered(second.sorted()))
     }

@@ -73,9 +73,7 @@ extension DataFrame {
 
     /// Whether the frames are copies of one another whose columns nobody has written to.
     private func hasSameColumns(as other: DataFrame) -> Bool {
-        stored.withUnsafeBufferPointer { own in
-            other.stored.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
-        }
+        stored.span.isIdentical(to: other.stored.span)
     }
 
     /// The column with the name or alias of the member, as in `frame.price`; assigning adds the column if there is

@@ -52,9 +52,9 @@ public struct DataFrame: DataFrameProtocol {
     }
 
     /// Returns the rows listed in `rows`, in that order.
-    func gathered(_ rows: [UInt32]) -> DataFrame { rows.withUnsafeBufferPointer(gathered) }
+    func gathered(_ rows: [UInt32]) -> DataFrame { gathered(rows.span) }
 
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> DataFrame {
+    func gathered(_ rows: Span<UInt32>) -> DataFrame {
         replacingRows(Parallel.map(stored) { AnyColumn(erased: $0.erased.gathered(rows)) })
     }
 

@@ -36,15 +36,16 @@ enum GroupSums {
         _ body: (Int, N) -> Void
     ) {
         guard let plain = storage.plain else { return }
-        partition.codes.codes.withUnsafeBufferPointer { codes in
-            switch partition.selection {
-            case .range(let range) where plain.missing == 0:
-                let elements = plain.values + range.lowerBound
-                for place in 0..<range.count { body(Int(codes[place]), elements[place]) }
-            default:
-                for (place, row) in partition.selection.enumerated() where !plain.isMissing(row) {
-                    body(Int(codes[place]), plain.values[row])
-                }
+        // There is a code for each row of the selection.
+        let list = partition.codes.codes
+        let codes = list.span
+        switch partition.selection {
+        case .range(let range) where plain.missing == 0:
+            let elements = plain.values + range.lowerBound
+            for place in 0..<range.count { body(Int(codes[unchecked: place]), elements[place]) }
+        default:
+            for (place, row) in partition.selection.enumerated() where !plain.isMissing(row) {
+                body(Int(codes[unchecked: place]), plain.values[row])
             }
         }
         withExtendedLifetime(plain) {}

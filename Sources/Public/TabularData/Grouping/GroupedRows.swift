@@ -55,7 +55,7 @@ struct GroupedRows {
         }
         let combined = RowCodes(codes, selection)
         keyColumns = columns.map { column in
-            combined.firstRows.withUnsafeBufferPointer { AnyColumn(erased: column.erased.gathered($0)) }
+            AnyColumn(erased: column.erased.gathered(combined.firstRows.span))
         }
         contents = .partition(Partition(frame, selection, combined))
     }
@@ -65,7 +65,7 @@ struct GroupedRows {
     /// `keys` has an element for each row of the selection.
     init<Key: Hashable>(_ frame: DataFrame, _ selection: RowSelection, keys: Column<Key>) {
         var codes = RowCodes(keys.storedValues)
-        let keyColumn = codes.firstRows.withUnsafeBufferPointer { keys.storage.gathered($0) }
+        let keyColumn = keys.storage.gathered(codes.firstRows.span)
         codes.firstRows = codes.firstRows.map { UInt32(selection.row(at: Int($0))) }
         keyColumns = [AnyColumn(Column(name: keys.name, storage: keyColumn))]
         contents = .partition(Partition(frame, selection, codes))
@@ -171,7 +171,7 @@ struct GroupedRows {
         let rows = kept.map { UInt32($0) }
         return GroupedRows(
             keyColumns: keyColumns.map { column in
-                rows.withUnsafeBufferPointer { AnyColumn(erased: column.erased.gathered($0)) }
+                AnyColumn(erased: column.erased.gathered(rows.span))
             },
             slices: kept.map { self[$0] }
         )
@@ -212,7 +212,7 @@ struct GroupedRows {
         }
         var frame = DataFrame(
             columns: keyColumns.map { column in
-                owners.withUnsafeBufferPointer { AnyColumn(erased: column.erased.gathered($0)) }
+                AnyColumn(erased: column.erased.gathered(owners.span))
             }
         )
         for column in contents.columns where !names.contains(column.name) { frame.append(column: column) }

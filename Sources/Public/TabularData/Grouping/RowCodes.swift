@@ -226,15 +226,14 @@ struct ElementEncoder<Element: Hashable> {
     ) {
         switch table {
         case .direct(let least, let table):
-            table.withUnsafeBufferPointer { table in
-                values.forEachInteger { place, _, value in
-                    guard let value else {
-                        codes[place] = missingRow
-                        return
-                    }
-                    let slot = UInt64(bitPattern: value &- least)
-                    codes[place] = value >= least && slot < UInt64(table.count) ? table[Int(slot)] : missingRow
+            let table = table.span
+            values.forEachInteger { place, _, value in
+                guard let value else {
+                    codes[place] = missingRow
+                    return
                 }
+                let slot = UInt64(bitPattern: value &- least)
+                codes[place] = value >= least && slot < UInt64(table.count) ? table[unchecked: Int(slot)] : missingRow
             }
         case .bits(let table):
             values.forEachBits { place, _, bits in

@@ -103,7 +103,7 @@ private enum JoinedRows {
     func gathered(_ column: AnyColumn) -> AnyColumn {
         guard case .listed(let list) = self else { return column }
         defer { withExtendedLifetime(list) {} }
-        return AnyColumn(erased: column.erased.gathered(list.elements))
+        return AnyColumn(erased: column.erased.gathered(list.elements.span))
     }
 }
 

@@ -147,7 +147,7 @@ extension DataFrameProtocol {
     func ordered(by keys: consuming [SortKeys], _ order: Order) -> DataFrame {
         let rows = sortedRows(selection, by: consume keys, order: order)
         defer { withExtendedLifetime(rows) {} }
-        return base.gathered(rows.elements)
+        return base.gathered(rows.elements.span)
     }
 
     func ordered<T>(
@@ -156,7 +156,7 @@ extension DataFrameProtocol {
         by areInIncreasingOrder: (T, T) throws -> Bool
     ) rethrows -> DataFrame {
         let storage = base[columnName, type].storage
-        var rows = selection.withRows { Array($0) }
+        var rows = selection.list
         let missing = rows.filter { storage.isMissing(Int($0)) }
         rows.removeAll { storage.isMissing(Int($0)) }
         let elements = rows.compactMap { storage[Int($0)] }

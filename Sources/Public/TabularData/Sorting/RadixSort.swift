@@ -26,7 +26,7 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
     var places: PlainBuffer<UInt32>?
     for key in packed.reversed() {
         if let before = places {
-            let next = sortedPlaces(key.keys.gathered(before.elements))
+            let next = sortedPlaces(key.keys.gathered(before.elements.span))
             next.replaceEach { before.values[Int($0)] }
             withExtendedLifetime(before) {}
             places = next
@@ -39,7 +39,9 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
     case .range(let range):
         let first = UInt32(range.lowerBound)
         if first > 0 { rows.replaceEach { first &+ $0 } }
-    case .rows(let list): list.withUnsafeBufferPointer { list in rows.replaceEach { list[Int($0)] } }
+    case .rows(let list):
+        let list = list.span
+        rows.replaceEach { list[unchecked: Int($0)] }
     }
     return rows
 }

@@ -38,16 +38,14 @@ struct BoxedBuffer<Element> {
     }
 
     /// Returns the elements at `rows`; `missingRow` gives a missing element.
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> BoxedBuffer {
+    func gathered(_ rows: Span<UInt32>) -> BoxedBuffer {
         var result = BoxedBuffer(capacity: rows.count)
-        for row in rows { result.append(row == missingRow ? nil : elements[Int(row)]) }
+        for place in rows.indices { result.append(rows[place] == missingRow ? nil : elements[Int(rows[place])]) }
         return result
     }
 
     /// Whether both share their memory.
     func isSame(as other: BoxedBuffer) -> Bool {
-        elements.withUnsafeBufferPointer { own in
-            other.elements.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
-        }
+        elements.span.isIdentical(to: other.elements.span)
     }
 }

@@ -151,7 +151,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
     }
 
     /// Returns the elements at `rows`; `missingRow` gives a missing element.
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> ColumnStorage {
+    func gathered(_ rows: Span<UInt32>) -> ColumnStorage {
         switch self {
         case .plain(let buffer): .plain(buffer.gathered(rows))
         case .text(let buffer): .text(buffer.gathered(rows))

@@ -33,7 +33,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     /// - Parameters:
     ///   - values: Aligned memory, which must not change while the owner lives.
     ///   - count: The number of values.
-    ///   - owner: What keeps the memory alive.
+    ///   - owner: The object that keeps the memory alive.
     init(borrowing values: UnsafePointer<Element>, count: Int, of owner: AnyObject) {
         self.values = UnsafeMutablePointer(mutating: values)
         validity = nil
@@ -198,7 +198,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     }
 
     /// Returns the elements at `rows`; `missingRow` gives a missing element.
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> PlainBuffer {
+    func gathered(_ rows: Span<UInt32>) -> PlainBuffer {
         let result = PlainBuffer(count: rows.count)
         let source = UnsafeRawPointer(values)
         let target = UnsafeMutableRawPointer(result.values)
@@ -217,11 +217,12 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         return result
     }
 
-    private func gatherValidity(_ other: PlainBuffer, _ rows: UnsafeBufferPointer<UInt32>, _ missesRows: Bool) {
+    private func gatherValidity(_ other: PlainBuffer, _ rows: Span<UInt32>, _ missesRows: Bool) {
         var absent = 0
         if let validity = other.validity, other.missing > 0 {
             let bits = makeValidity()
-            for (i, row) in rows.enumerated() {
+            for i in rows.indices {
+                let row = rows[unchecked: i]
                 if row == missingRow || validity[Int(row) >> 6] >> UInt64(row & 63) & 1 == 0 {
                     bits[i >> 6] &= ~(1 << UInt64(i & 63))
                     absent += 1
@@ -229,7 +230,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
             }
         } else if missesRows {
             let bits = makeValidity()
-            for (i, row) in rows.enumerated() where row == missingRow {
+            for i in rows.indices where rows[unchecked: i] == missingRow {
                 bits[i >> 6] &= ~(1 << UInt64(i & 63))
                 absent += 1
             }
@@ -247,7 +248,7 @@ private func gather<Word: SIMDOrInteger>(
     _: Word.Type,
     _ source: UnsafeRawPointer,
     _ target: UnsafeMutableRawPointer,
-    _ rows: UnsafeBufferPointer<UInt32>,
+    _ rows: Span<UInt32>,
     _ range: Range<Int>,
     _ count: Int
 ) -> Bool {
@@ -255,7 +256,7 @@ private func gather<Word: SIMDOrInteger>(
     let to = target.assumingMemoryBound(to: Word.self)
     var greatest: UInt32 = 0
     for i in range {
-        let row = rows[i]
+        let row = rows[unchecked: i]
         greatest = Swift.max(greatest, row)
         to[i] = Int(row) < count ? from[Int(row)] : Word.zeroBits
     }
@@ -266,7 +267,7 @@ private func gather(
     _ stride: Int,
     _ source: UnsafeRawPointer,
     _ target: UnsafeMutableRawPointer,
-    _ rows: UnsafeBufferPointer<UInt32>,
+    _ rows: Span<UInt32>,
     _ range: Range<Int>
 ) -> Bool {
     var missesRows = false

@@ -138,18 +138,16 @@ enum RowSelection: Sendable {
         switch self {
         case .range(let range): for place in 0..<range.count { body(place, range.lowerBound &+ place) }
         case .rows(let rows):
-            rows.withUnsafeBufferPointer { rows in
-                for place in 0..<rows.count { body(place, Int(rows[place])) }
-            }
+            let rows = rows.span
+            for place in rows.indices { body(place, Int(rows[unchecked: place])) }
         }
     }
 
-    /// Calls `body` with the row numbers as a list, which is created when they are a range.
-    func withRows<R>(_ body: (UnsafeBufferPointer<UInt32>) throws -> R) rethrows -> R {
+    /// The row numbers as a list.
+    var list: [UInt32] {
         switch self {
-        case .rows(let rows): try rows.withUnsafeBufferPointer(body)
-        case .range(let range):
-            try Array(UInt32(range.lowerBound)..<UInt32(range.upperBound)).withUnsafeBufferPointer(body)
+        case .rows(let rows): Array(rows)
+        case .range(let range): Array(UInt32(range.lowerBound)..<UInt32(range.upperBound))
         }
     }
 }

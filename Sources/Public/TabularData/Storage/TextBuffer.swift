@@ -232,7 +232,7 @@ final class TextBuffer: @unchecked Sendable {
         return TextBuffer(views: views.copy(), arenas: arenas)
     }
 
-    func gathered(_ rows: UnsafeBufferPointer<UInt32>) -> TextBuffer {
+    func gathered(_ rows: Span<UInt32>) -> TextBuffer {
         let chosen = views.gathered(rows)
         ownsLastArena = false
         // Few rows of many do not keep the bytes of all.

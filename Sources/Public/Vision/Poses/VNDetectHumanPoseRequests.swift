@@ -13,7 +13,7 @@ public let VNDetectHumanBodyPoseRequestRevision1 = 1
 /// Performing the request throws `VNError.invalidModel`, with the command that installs it, if it is not installed. Joints are
 /// found by other networks than Apple's.
 open class VNDetectHumanHandPoseRequest: VNImageBasedRequest {
-    /// The largest number of hands that are looked for, at least 1; 2 by default.
+    /// The largest number of hands to detect, at least 1; 2 by default.
     public var maximumHandCount = 2
 
     /// The hands of the last run, the most certain first.
@@ -57,7 +57,7 @@ open class VNDetectHumanHandPoseRequest: VNImageBasedRequest {
 /// Performing the request throws `VNError.invalidModel`, with the command that installs it, if it is not installed. Joints are
 /// found by other networks than Apple's.
 open class VNDetectHumanBodyPoseRequest: VNImageBasedRequest {
-    /// The largest number of bodies that are looked for.
+    /// The largest number of bodies to detect.
     private static let limit = 16
 
     /// The bodies of the last run, the most certain first.

@@ -6,7 +6,7 @@ package import MLNumerics
 package enum PictureAugmentation: Int, Sendable, CaseIterable {
     /// A part of at least 70 % of the width and height, from any place.
     case crop
-    /// A turn by up to 30 degrees to either side; what the picture does not cover is filled by its edge.
+    /// A rotation by up to 30 degrees to either side; uncovered pixels take the nearest pixel at the edge.
     case rotation
     /// A Gaussian blur with a standard deviation of 1 to 3 pixels in 224, at least 0.7 pixels.
     case blur

@@ -7,7 +7,7 @@ import MLSpecification
 
 /// A Core ML model that turns pictures into features.
 package struct PictureEncoder: Sendable {
-    /// How pictures of another aspect ratio are brought to the model's size, in training and in predictions: the middle
+    /// How pictures of another aspect ratio are fitted to the model's size, in training and in predictions: the middle
     /// is cut out, as Vision's requests do by default.
     package static let fitting = Bitmap.Fitting.centerCrop
 
@@ -88,19 +88,14 @@ package struct PictureEncoder: Sendable {
         _ output: String
     ) throws(ModelError) -> [Float] {
         let image = ImageBuffer(
+            picture.pixels,
             width: picture.width,
             height: picture.height,
             format: picture.layout == .gray ? .gray8 : .rgba8
         )
-        picture.pixels.withUnsafeBytes { pixels in
-            if let base = pixels.baseAddress { image.address.copyMemory(from: base, byteCount: pixels.count) }
-        }
         guard case .tensor(let tensor)? = try engine.prediction(from: [input: .image(image)])[output] else {
             throw ModelError(.invalidModel, "the feature extractor gives no array '\(output)'")
         }
-        if tensor.scalarType == .float32 {
-            return Array(UnsafeBufferPointer(start: tensor.floats, count: tensor.count))
-        }
-        return tensor.values.map { Float($0) }
+        return tensor.floatValues
     }
 }

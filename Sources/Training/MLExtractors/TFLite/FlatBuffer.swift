@@ -37,7 +37,7 @@ struct FlatBuffer {
 
     // MARK: Fields
 
-    /// A number in a field, or what an absent field stands for.
+    /// A number in a field, or the default of an absent field.
     func number<Number: FixedWidthInteger>(
         _ table: Table,
         _ field: Int,
@@ -88,7 +88,7 @@ struct FlatBuffer {
         try vector(table, field, width: 1).map { bytes[$0] }
     }
 
-    /// The text in a field; empty for an absent one, with marks in place of what is not UTF-8.
+    /// The text in a field; empty for an absent one, with replacement characters for bytes that are not UTF-8.
     func text(_ table: Table, _ field: Int) throws(ModelError) -> String {
         String(decoding: try content(table, field) ?? [], as: UTF8.self)
     }

@@ -43,19 +43,16 @@ extension TFLiteFile {
         let content = tensor.content
         switch tensor.scalar {
         case .float32 where !content.isEmpty && content.count % 4 == 0:
-            return content.withUnsafeBytes { bytes in
-                (0..<bytes.count / 4).map {
-                    Float(
-                        bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self))
-                    )
-                }
+            let bytes = content.span.bytes
+            return (0..<content.count / 4).map {
+                let bits = bytes.unsafeLoadUnaligned(fromByteOffset: 4 * $0, as: UInt32.self)
+                return Float(bitPattern: UInt32(littleEndian: bits))
             }
         case .float16 where !content.isEmpty && content.count % 2 == 0:
-            return content.withUnsafeBytes { bytes in
-                (0..<bytes.count / 2).map {
-                    let bits = bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self)
-                    return Float(Float16(bitPattern: UInt16(littleEndian: bits)))
-                }
+            let bytes = content.span.bytes
+            return (0..<content.count / 2).map {
+                let bits = bytes.unsafeLoadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self)
+                return Float(Float16(bitPattern: UInt16(littleEndian: bits)))
             }
         default: throw buffer.damaged("'\(tensor.name)' is not a constant in float32 or float16")
         }

@@ -12,7 +12,7 @@ package struct TFLiteConverter {
     package struct Interface: Sendable, Hashable {
         /// The outputs' names in the file by their names in the model.
         package var outputs: [String: String]
-        /// What the network takes of a component from 0 to 255: component × scale + offset.
+        /// The network's input for a component from 0 to 255: component × scale + offset.
         package var scale: Double
         package var offset: Double
 
@@ -188,7 +188,7 @@ package struct TFLiteConverter {
     /// A name for a layer of the operator that is converted.
     func name(_ kind: String) -> String { "\(kind)\(place)" }
 
-    /// States what an operator's output is: the layer that computes it, whose shape is the tensor's.
+    /// Records the layer that computes an operator's output, whose shape is the tensor's.
     mutating func set(_ number: Int, _ name: String) throws(ModelError) {
         guard values.updateValue(Value(name: name, shape: file.tensors[number].shape), forKey: number) == nil else {
             throw file.buffer.damaged("the value '\(file.tensors[number].name)' is computed twice")

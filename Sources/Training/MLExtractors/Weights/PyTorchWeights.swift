@@ -113,7 +113,7 @@ package enum PyTorchWeights {
         return result
     }
 
-    /// The tensors in a dictionary; what is no tensor in it is left out.
+    /// The tensors in a dictionary; other values are left out.
     private static func tensors(
         _ root: Int,
         _ nodes: [PickleReader.Node],
@@ -167,29 +167,27 @@ package enum PyTorchWeights {
             count == 0 || place.offset <= place.storage.count - 1 - last
         else { throw damaged(path, "the tensor '\(name)' lies outside its storage") }
         let width = place.storage.scalarType.byteCount(of: 1)
-        let tensor = Tensor(uninitialized: place.storage.scalarType, shape: place.shape)
-        guard count > 0 else { return tensor }
-        bytes.withUnsafeBytes { source in
-            let start = range.lowerBound + place.offset * width
-            guard let base = source.baseAddress else { return }
-            if place.isContiguous {
-                tensor.address.copyMemory(from: base + start, byteCount: count * width)
-                return
-            }
-            var index = [Int](repeating: 0, count: place.shape.count)
-            var element = 0
-            for target in 0..<count {
-                (tensor.address + target * width).copyMemory(from: base + start + element * width, byteCount: width)
-                for axis in place.shape.indices.reversed() {
-                    index[axis] += 1
-                    element += place.strides[axis]
-                    if index[axis] < place.shape[axis] { break }
-                    element -= index[axis] * place.strides[axis]
-                    index[axis] = 0
-                }
+        func tensor(_ elements: some Collection<UInt8>) -> Tensor {
+            Tensor(copying: elements, scalarType: place.storage.scalarType, shape: place.shape)
+        }
+        guard count > 0 else { return tensor([]) }
+        let start = range.lowerBound + place.offset * width
+        if place.isContiguous { return tensor(bytes[start...].prefix(count * width)) }
+        var elements: [UInt8] = []
+        elements.reserveCapacity(count * width)
+        var index = [Int](repeating: 0, count: place.shape.count)
+        var element = 0
+        for _ in 0..<count {
+            elements += bytes[(start + element * width)...].prefix(width)
+            for axis in place.shape.indices.reversed() {
+                index[axis] += 1
+                element += place.strides[axis]
+                if index[axis] < place.shape[axis] { break }
+                element -= index[axis] * place.strides[axis]
+                index[axis] = 0
             }
         }
-        return tensor
+        return tensor(elements)
     }
 
     private static func damaged(_ path: String, _ text: String) -> ModelError {

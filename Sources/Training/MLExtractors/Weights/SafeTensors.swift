@@ -53,12 +53,8 @@ package enum SafeTensors {
                 )
             }
             reached = entry.range.upperBound
-            let tensor = Tensor(uninitialized: entry.scalarType, shape: entry.shape)
-            bytes.withUnsafeBytes { source in
-                guard let base = source.baseAddress, !entry.range.isEmpty else { return }
-                tensor.address.copyMemory(from: base + start + entry.range.lowerBound, byteCount: entry.range.count)
-            }
-            tensors[entry.name] = tensor
+            let content = bytes[(start + entry.range.lowerBound)...].prefix(entry.range.count)
+            tensors[entry.name] = Tensor(copying: content, scalarType: entry.scalarType, shape: entry.shape)
         }
         guard reached == bytes.count - start else { throw damaged(path, "bytes follow the last tensor") }
         return tensors

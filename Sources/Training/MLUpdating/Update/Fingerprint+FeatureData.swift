@@ -12,10 +12,7 @@ extension Fingerprint {
         case .tensor(let tensor):
             add(tensor.shape.description)
             for text in tensor.scalarType == .string ? tensor.strings : [] { add(text) }
-            if tensor.scalarType != .string {
-                add(UnsafeRawBufferPointer(start: tensor.address, count: tensor.byteCount).bytes)
-            }
-            withExtendedLifetime(tensor) {}
+            if tensor.scalarType != .string { tensor.withBytes { add($0.bytes) } }
         case .image(let image):
             add(image.width)
             add(image.height)

@@ -77,7 +77,9 @@ struct CompiledModelTests {
         for name in [CompiledModel.Section.constants, CompiledModel.Section.packed(set)] {
             let range = try sections.range(name)
             try bytes.withBytes { bytes in
-                _ = try writer.add(name, parts: [UnsafeRawBufferPointer(rebasing: bytes[range])])
+                _ = try writer.add(name, partCount: 1) { (_, append) throws(ModelError) in
+                    try append(bytes.bytes.extracting(range))
+                }
             }
         }
         try writer.seal()

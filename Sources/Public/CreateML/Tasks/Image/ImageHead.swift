@@ -6,7 +6,7 @@ import MLSpecification
 
 /// The classifier that is trained on the features of pictures.
 struct ImageHead {
-    /// What a step reports.
+    /// The report of a step.
     struct Report {
         var loss: Double
         var accuracy: Double?

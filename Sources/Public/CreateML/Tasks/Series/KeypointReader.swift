@@ -9,7 +9,7 @@ import TabularData
 
 /// Reads the poses in files: tables of key points, pictures, videos, and folders of a video's pictures.
 struct KeypointReader: Sendable {
-    /// What is looked for in pictures.
+    /// The skeleton that is detected in pictures.
     let skeleton: Skeleton
     /// Whether files are videos; pictures otherwise.
     let readsVideos: Bool

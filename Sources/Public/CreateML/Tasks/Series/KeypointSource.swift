@@ -92,7 +92,7 @@ extension KeypointTable {
     /// - Parameters:
     ///   - frame: The table.
     ///   - columns: Its columns.
-    ///   - folder: What relative paths are relative to; the working directory if `nil`.
+    ///   - folder: The folder that relative paths start from; the working directory if `nil`.
     /// - Returns: A recording for each row.
     /// - Throws: `MLCreateError` for a table without rows or with other columns.
     static func recordings(

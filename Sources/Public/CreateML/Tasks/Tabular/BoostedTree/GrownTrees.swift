@@ -21,7 +21,7 @@ package struct GrownTrees: Decodable, Sendable {
         var rights: [Int32]
         /// Whether examples without a value go left.
         var missingGoesLeft: [Bool]
-        /// What leaves add to the score.
+        /// The values that leaves add to the score.
         var values: [Float]
     }
 
