@@ -123,7 +123,7 @@ extension Service {
             scope.arguments
         ).map { row in
             guard let sketch = DeviceSketch(registers: try row.bytes("registers")) else {
-                throw DatabaseError.unexpected("registers", row["registers"])
+                throw DatabaseError.unexpected("registers", try row["registers"])
             }
             return (try row.integer("hour"), try row.integer("release_number"), sketch)
         }

@@ -51,7 +51,7 @@ typedef struct {
     int quoting;
 } ctab_cells;
 
-// Parse rows from `row` until `rows`; the first row that is no such number is returned, or `rows`.
+// Parse rows from `row` until `rows`; the first row that is not such a value is returned, or `rows`.
 // Empty cells clear their bit of `validity` and count in `missing` when `empty_is_missing`; bits are numbered from
 // `bit` + row.  Values are written at `out`[row].
 size_t ctab_parse_int64(const ctab_cells *cells, size_t row, size_t rows, int64_t *out, uint64_t *validity, size_t bit,
@@ -62,7 +62,7 @@ size_t ctab_parse_double(const ctab_cells *cells, size_t row, size_t rows, doubl
 size_t ctab_parse_iso8601(const ctab_cells *cells, size_t row, size_t rows, int date_only, double *out,
                           uint64_t *validity, size_t bit, size_t *missing);
 
-// One number: 1 when the text is one whole number of the kind and representable here, 0 when not or when it is not decided.
+// Parse one value: 1 and the value in `out` if the whole text is one that `out` can represent, otherwise 0.
 int ctab_int64(const uint8_t *start, const uint8_t *end, int64_t *out);
 int ctab_iso8601(const uint8_t *start, const uint8_t *end, int date_only, double *out);
 
@@ -88,8 +88,10 @@ size_t ctab_text(const ctab_cells *cells, size_t row, size_t rows, ctab_view *ou
 // Whether a byte is greater than `least`, which is at least 127.
 int ctab_has_byte_above(const uint8_t *bytes, size_t count, uint8_t least);
 
+// Whether the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
 int ctab_is_utf8(const uint8_t *bytes, size_t count);
 
+// A hash of bytes for the tables of this library; equal for equal bytes in one process, and not safe against chosen keys.
 uint64_t ctab_hash(const uint8_t *bytes, size_t count);
 
 // Strings of a column: those of `rows`, or the `count` rows from `start` when there are none.
@@ -123,9 +125,15 @@ typedef struct {
     uint32_t missing;
 } ctab_codes;
 
-// Gives every string a number, `codes` unless that is null: 1 when done, 0 when a string may equal one of other bytes
-// (it holds characters at or above U+0300), -1 without memory.
-int ctab_encode(const ctab_strings *strings, ctab_codes *table, uint32_t *codes);
+typedef enum {
+    CTAB_ENCODED,
+    // A string may equal one of other bytes: it has characters at or above U+0300.
+    CTAB_NOT_BYTEWISE,
+    CTAB_NO_MEMORY,
+} ctab_result;
+
+// Gives every string a number, and writes the numbers to `codes` unless that is null.
+ctab_result ctab_encode(const ctab_strings *strings, ctab_codes *table, uint32_t *codes);
 // The numbers of strings among those of `known`, which were encoded; CTAB_NONE for others and for missing ones.
 void ctab_find(const ctab_strings *strings, const ctab_codes *table, const ctab_strings *known, uint32_t *codes);
 void ctab_codes_free(ctab_codes *table);

@@ -8,7 +8,7 @@ struct PoseTraining<Task: MLKeypointTask> {
     /// What is looked for in pictures: "hand" or "body".
     let part: String
     let columns: PoseColumnOptions
-    let held: ValidationOptions
+    let held: SplitOptions
     let training: TrainingOptions
     /// The facts of a report about the kind of task.
     var facts: [(name: String, value: String)] = []
@@ -77,7 +77,7 @@ extension PoseTraining where Task: MLActionTask {
         kind: String,
         part: String,
         columns: PoseColumnOptions,
-        held: ValidationOptions,
+        held: SplitOptions,
         training: TrainingOptions,
         actions: ActionOptions
     ) {
