@@ -66,7 +66,10 @@ struct CoreMLServe: AsyncParsableCommand {
         help: "The maximum total size of the bodies being processed, in MiB; other requests are answered with 503."
     )
     var totalMegabytes = 512
-    @Option(name: .customLong("max-connections"), help: "The maximum number of connections; others wait until one ends.")
+    @Option(
+        name: .customLong("max-connections"),
+        help: "The maximum number of connections; others wait until one ends."
+    )
     var mostConnections = 1024
     @Option(help: "The seconds that a client may keep the server waiting.") var patience = 60
 

@@ -40,7 +40,9 @@ struct TokenCreate: ParsableCommand {
 
     func run() throws {
         let body = Body(name: name, roles: roles.roles, app: app, days: days)
-        try server.show(try server.client().post(team.path + "/tokens", body), as: CreateResponse.self) { print($0.text) }
+        try server.show(try server.client().post(team.path + "/tokens", body), as: CreateResponse.self) {
+            print($0.text)
+        }
     }
 }
 

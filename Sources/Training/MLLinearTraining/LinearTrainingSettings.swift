@@ -52,6 +52,11 @@ package struct LinearTrainingSettings: Hashable, Sendable {
         try require(Ranges.l1Penalty, "l1Penalty", l1Penalty, "\(l1Penalty)")
         try require(Ranges.l2Penalty, "l2Penalty", l2Penalty, "\(l2Penalty)")
         try require(Ranges.stepSize, "stepSize", stepSize, "\(stepSize)")
-        try require(Ranges.convergenceThreshold, "convergenceThreshold", convergenceThreshold, "\(convergenceThreshold)")
+        try require(
+            Ranges.convergenceThreshold,
+            "convergenceThreshold",
+            convergenceThreshold,
+            "\(convergenceThreshold)"
+        )
     }
 }

@@ -30,7 +30,8 @@ import Testing
     /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
     private static func sources() throws -> [String] {
         try [
-            "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Tests/Public/CreateMLTests/Articles", "Examples",
+            "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Tests/Public/CreateMLTests/Articles",
+            "Examples",
             "Sources/Engine/MLOperators/Activations",
             "Tests/Engine/MLOperatorsTests/Activations",
         ]
