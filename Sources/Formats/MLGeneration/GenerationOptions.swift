@@ -4,7 +4,7 @@ package import MLNumerics
 package struct GenerationOptions: Hashable, Sendable {
     /// Where the class looks for the compiled model by itself.
     package enum BundleLookup: String, CaseIterable, Sendable {
-        /// `Bundle(for:)`, as Apple's tool writes.  On Linux that is the folder of the program.
+        /// `Bundle(for:)`, as Apple's tool writes. On Linux that is the folder of the program.
         case ofClass = "class"
         /// `Bundle.module`: the resources of the package's target that the source is part of.
         case ofModule = "module"

@@ -27,7 +27,7 @@ import Testing
             .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.map { "\(folder)/\($0)" }
     }
 
-    /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
+    /// Everything that is built and may be shown. `scripts/example-package` builds Examples/Flowers.
     private static func sources() throws -> [String] {
         try [
             "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Tests/Public/CreateMLTests/Articles",

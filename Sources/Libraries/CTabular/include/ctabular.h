@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// What a block of text holds.  Newlines are counted by the parity of the quotes before them in the block.
+// What a block of text holds. Newlines are counted by the parity of the quotes before them in the block.
 typedef struct {
     uint64_t quotes;
     uint64_t newlines_even;
@@ -26,7 +26,7 @@ typedef struct {
 void ctab_count(const uint8_t *bytes, size_t count, int quoting, ctab_counts *result);
 
 // Positions of the delimiters and newlines outside quotes, ascending; the text starts outside quotes.
-// `positions` has room for `count` of them.  `newlines` receives how many are newlines, `quotes` how many quotes there
+// `positions` has room for `count` of them. `newlines` receives how many are newlines, `quotes` how many quotes there
 // are; without `quoting` they are not looked for.
 size_t ctab_separators(const uint8_t *bytes, size_t count, uint8_t delimiter, int quoting, uint32_t *positions,
                        size_t *newlines, uint64_t *quotes);
@@ -36,8 +36,8 @@ size_t ctab_separators(const uint8_t *bytes, size_t count, uint8_t delimiter, in
 int ctab_quotes_are_placed(const uint8_t *bytes, const uint32_t *positions, size_t count, size_t stride,
                            uint64_t quotes);
 
-// A column of a grid of cells.  Cell `row` ends before positions[row * stride + column] and starts after the separator
-// before it.  `floor` is the first readable byte, `limit` is one past the last.
+// A column of a grid of cells. Cell `row` ends before positions[row * stride + column] and starts after the separator
+// before it. `floor` is the first readable byte, `limit` is one past the last.
 typedef struct {
     const uint8_t *bytes;
     const uint32_t *positions;
@@ -53,7 +53,7 @@ typedef struct {
 
 // Parse rows from `row` until `rows`; the first row that is not such a value is returned, or `rows`.
 // Empty cells clear their bit of `validity` and count in `missing` when `empty_is_missing`; bits are numbered from
-// `bit` + row.  Values are written at `out`[row].
+// `bit` + row. Values are written at `out`[row].
 size_t ctab_parse_int64(const ctab_cells *cells, size_t row, size_t rows, int64_t *out, uint64_t *validity, size_t bit,
                         size_t *missing);
 size_t ctab_parse_double(const ctab_cells *cells, size_t row, size_t rows, double *out, uint64_t *validity, size_t bit,
@@ -80,8 +80,8 @@ typedef struct {
     size_t capacity;
 } ctab_arena;
 
-// Stores cells as views; quotes are taken off and doubled quotes halved.  Stops at a cell whose quotes are malformed, or
-// at memory's end.  `quotes` counts the quotes that belong to cells.
+// Stores cells as views; quotes are taken off and doubled quotes halved. Stops at a cell whose quotes are malformed, or
+// at memory's end. `quotes` counts the quotes that belong to cells.
 size_t ctab_text(const ctab_cells *cells, size_t row, size_t rows, ctab_view *out, uint64_t *validity, size_t bit,
                  size_t *missing, ctab_arena *arena, uint64_t arena_index, uint64_t *quotes);
 
@@ -140,7 +140,7 @@ void ctab_codes_free(ctab_codes *table);
 
 typedef enum { CTAB_INT64, CTAB_DOUBLE, CTAB_BOOL, CTAB_TEXT } ctab_kind;
 
-// A column of cells to be written.  Cells are values by row of 8 bytes (whole numbers, numbers), of 1 byte (Booleans),
+// A column of cells to be written. Cells are values by row of 8 bytes (whole numbers, numbers), of 1 byte (Booleans),
 // or views; a cell without its bit in `validity` is missing.
 typedef struct {
     ctab_kind kind;
@@ -160,7 +160,7 @@ typedef struct {
     ctab_span delimiter, newline, missing, trues, falses;
 } ctab_dialect;
 
-// Appends rows as lines, cells in quotes that hold quotes, ends of lines or the delimiter's first byte.  Rows are those
+// Appends rows as lines, cells in quotes that hold quotes, ends of lines or the delimiter's first byte. Rows are those
 // of `rows`, or `count` from `start`.  0 without memory.
 int ctab_write(const ctab_column *columns, size_t width, const uint32_t *rows, size_t start, size_t count,
                const ctab_dialect *dialect, ctab_arena *out);
