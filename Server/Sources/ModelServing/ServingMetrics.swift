@@ -4,7 +4,7 @@ import Metrics
 package import ServerSupport
 import Synchronization
 
-/// What the server measures, for Prometheus.
+/// The server's measurements, for Prometheus.
 package final class ServingMetrics: Sendable {
     let registry: PrometheusRegistry
     private let start = ContinuousClock.now

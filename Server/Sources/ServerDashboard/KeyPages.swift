@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// What the page of a team's keys shows.
+/// The contents of the page of a team's keys.
 private enum KeysPage {
     struct Document {
         let role: String

@@ -77,7 +77,7 @@ package enum FeatureJSON {
     }
 
     /// A list in JSON as what a sequence input takes.
-    /// - Throws: for what is no list, and for an element that is not of the sequence's type, naming it.
+    /// - Throws: if the value is not a list, and for an element that is not of the sequence's type, naming it.
     private static func sequence(
         _ json: JSONValue,
         _ type: SpecSequenceFeatureType,

@@ -2,7 +2,7 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// What one generated class offers: the interface of a model, or of one of its functions, with the names of the types.
+/// The members of one generated class: the interface of a model, or of one of its functions, with the names of the types.
 struct GeneratedInterface {
     struct State {
         let name: String

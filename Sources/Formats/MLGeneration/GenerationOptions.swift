@@ -31,7 +31,7 @@ package struct SwiftLanguage: Hashable, Sendable {
     private init(major: Int) { self.major = major }
 
     /// Reads what stands in a build setting: `5`, `5.0`, `4.2`, `6.0`.
-    /// - Throws: `.invalidInput` for what is no version, or one without such classes.
+    /// - Throws: `.invalidInput` if the text is not a version, or the version has no such classes.
     package init(_ text: String) throws(ModelError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count), parts.allSatisfy({ Self.isNumber($0) }), let major = Int(parts[0]),

@@ -3,7 +3,7 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// What build systems tell a compiler of models, in the words of Apple's.
+/// The options that build systems pass to a model compiler, with the names of Apple's.
 struct BuildOptions: ParsableArguments {
     @Option(help: "The system that the app is for: macos, ios, maccatalyst, tvos, watchos or visionos.")
     var platform: Platform?

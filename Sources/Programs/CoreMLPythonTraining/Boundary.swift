@@ -147,7 +147,7 @@ public func trainedModelOfWeights(
     reporting(failure) { handle(Model(try TabularTasks.fitted(String(cString: weights)))) }
 }
 
-/// What is known of a model, as JSON.
+/// The facts about a model, as JSON.
 @c(coreml_trained_facts)
 public func modelFacts(_ model: UnsafeMutableRawPointer, _ failure: Failure) -> UnsafeMutablePointer<CChar>? {
     reporting(failure) { try json(object(model, as: Model.self).model.facts) }

@@ -118,7 +118,7 @@ enum MetricsFacts: Encodable {
     }
 }
 
-/// What is known of a trained model.
+/// The facts about a trained model.
 struct ModelFacts: Encodable {
     var task: String
     /// The columns that it predicts from, if they are named.

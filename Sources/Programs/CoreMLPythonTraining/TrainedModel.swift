@@ -18,7 +18,7 @@ struct TrainedModel {
     let write: (URL, MLModelMetadata?) throws -> Void
 }
 
-/// What a task is trained on.
+/// The training data of a task.
 struct TrainingRequest {
     let task: String
     let frame: DataFrame?

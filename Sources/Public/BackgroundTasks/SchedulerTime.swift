@@ -1,4 +1,4 @@
-/// What a scheduler knows of time: the date, and how to come back later.
+/// The clock of a scheduler: the date, and calls after a delay.
 package protocol SchedulerTime: Sendable {
     var now: Date { get }
     /// Runs `body` on `queue` once `seconds` have passed.

@@ -194,7 +194,7 @@ extension IntegerProduct {
         }
     }
 
-    /// What happens to the sums of a run, and where they go.
+    /// The operations on the sums of a run, and their destination.
     private func finish(
         _ bias: FloatSource,
         residual: ScalarType?

@@ -5,9 +5,9 @@ package import MLNumerics
 /// The whole numbers that stand for reals once a `quantize` and a `dequantize` become two steps without a zero point:
 /// clamp(round(x / scale), low, high), halves to even, each worth `step`.
 package struct QuantizationGrid: Hashable, Sendable, Codable {
-    /// What numbers are divided by.
+    /// The divisor of the numbers.
     package var scale: Double
-    /// What a whole number is worth; most often the scale.
+    /// The value of the integer 1, usually the scale.
     package var step: Double
     package var low: Int
     package var high: Int

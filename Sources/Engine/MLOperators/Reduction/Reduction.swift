@@ -20,7 +20,7 @@ package protocol ReductionFunction: Hashable, Sendable {
     ) throws(ModelError) -> ValueID
 }
 
-/// What a reduction's gradient is computed from.
+/// The values from which a reduction's gradient is computed.
 package struct ReducedGroup {
     /// The operand.
     package let x: ValueID

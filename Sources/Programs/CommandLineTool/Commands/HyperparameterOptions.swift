@@ -3,7 +3,7 @@ import CreateML
 
 /// The hyperparameters of `coreml train tabular`.
 ///
-/// What they are and which algorithms have them is `CreateML`'s; here are the names of the options.
+/// `CreateML` declares them, their algorithms, defaults and ranges (`Hyperparameter`); this type has the names of the options.
 struct HyperparameterOptions: ParsableArguments {
     @Option(help: help("maxIterations")) var iterations: Int?
     @Option(help: help("maxDepth")) var depth: Int?

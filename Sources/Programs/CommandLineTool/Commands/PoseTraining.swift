@@ -5,7 +5,7 @@ import TabularData
 struct PoseTraining<Task: MLKeypointTask> {
     /// The kind of model in reports.
     let kind: String
-    /// What is looked for in pictures: "hand" or "body".
+    /// The subject of the pictures: "hand" or "body".
     let part: String
     let columns: PoseColumnOptions
     let held: SplitOptions

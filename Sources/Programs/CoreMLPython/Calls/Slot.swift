@@ -7,7 +7,7 @@ import MLNumerics
 ///
 /// `kind` says what the other words mean; `Python/swift_coreml/slots.py` has the same table.
 struct Slot {
-    /// What a slot holds, with the words that say so: a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, number = 7.
+    /// The kind of a slot's contents, and the fields that each kind uses: a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, number = 7.
     enum Kind: Int {
         /// No value.
         case absent = 0

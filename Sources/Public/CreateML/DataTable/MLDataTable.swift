@@ -162,7 +162,7 @@ extension MLDataTable {
 
     /// Creates a table of arrays by column name; the columns are sorted by name.
     /// - Parameter dictionary: Arrays of the same length, one element for each row.
-    /// - Throws: `MLCreateError` naming a column that is no array, differs from the others in length, or mixes types.
+    /// - Throws: `MLCreateError` naming a column that is not an array, differs from the others in length, or mixes types.
     public init(dictionary: [String: any MLDataValueConvertible]) throws {
         try self.init(
             columns: dictionary.sorted { $0.key < $1.key }.map { name, column in
