@@ -172,7 +172,7 @@ def taught(page, folder):
 
 
 def failing(page, folder):
-    """A file that is no picture: words beside the input."""
+    """A file that is not a picture: words beside the input."""
     path = folder / "broken.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"nothing" * 20)
     give(page, path)

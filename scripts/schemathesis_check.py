@@ -118,7 +118,7 @@ def main():
                     cwd=folder,
                 ).returncode
 
-            # With names that exist; with any names; and as an administrator.  The token that asks is not revoked, nor the
+            # With names that exist; with any names; and as an administrator. The token that asks is not revoked, nor the
             # administrator signed out.
             failed = run(configuration, token, "--exclude-operation-id", "revokeToken")
             failed |= run(anywhere, token, "--exclude-operation-id", "revokeToken")

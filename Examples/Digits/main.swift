@@ -1,8 +1,8 @@
 // Digits: a table of pixels is enough to learn handwriting.
 //
-// Drawings of ten digits become the rows of a table, one column for each patch of 4 × 4 pixels.  Three of Create ML's
-// classifiers learn 30 drawings of each digit and are asked about 10 more, by other writers.  The best is written as a
-// Core ML model and recognises one drawing.  When scikit-learn is there (`Oracles/Shared/environment`), it does the
+// Drawings of ten digits become the rows of a table, one column for each patch of 4 × 4 pixels. Three of Create ML's
+// classifiers learn 30 drawings of each digit and are asked about 10 more, by other writers. The best is written as a
+// Core ML model and recognises one drawing. When scikit-learn is there (`Oracles/Shared/environment`), it does the
 // same.
 
 import CoreML

@@ -1,5 +1,5 @@
 // An app as session 10152 of WWDC 2020 writes it: its models come from a collection, and until they have arrived from the
-// folder that came with the app.  Only the product CoreMLDeployment in Package.swift says where collections come from.
+// folder that came with the app. Only the product CoreMLDeployment in Package.swift says where collections come from.
 import CoreML
 import CoreVideo
 import Foundation

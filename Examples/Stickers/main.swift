@@ -7,7 +7,7 @@ import CoreML
 import CoreMLExtras
 import ExampleSupport
 
-/// The network's own description of a drawing, behind its last convolution, and a classifier that knows nothing yet.
+/// A feature extractor (the network up to its last convolution), followed by a classifier without examples.
 func stickerModel(_ extractor: ModelSpecification, features: String, count: Int) throws -> ModelSpecification {
     var neighbors = NearestNeighborsBuilder(input: features, dimensions: count, label: "sticker", default: "unknown")
     neighbors.neighbors = IntegerParameter(1, in: 1...10)

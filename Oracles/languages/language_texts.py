@@ -9,7 +9,7 @@ import struct
 import subprocess
 import zipfile
 
-# The languages that are told apart by their words, by script: BCP 47 tags.  The first ones of each are Apple's.
+# The languages that are told apart by their words, by script: BCP 47 tags. The first ones of each are Apple's.
 LATIN = ("ca hr cs da nl en fi fr de hu id is it ms nb pl pt ro sk es sv tr vi "
          "af az cy eo et eu ga gl lt lv sl sq sw tl").split()
 CYRILLIC = "bg kk mn ru uk be mk sr".split()

@@ -5,7 +5,7 @@ import PackagePlugin
 
 /// The build commands for the models of a target.
 ///
-/// A model `N.mlmodel` or `N.mlpackage` gives `N.mlmodelc`, a resource of the target, and `N.swift`, a source of it.  Each
+/// A model `N.mlmodel` or `N.mlpackage` gives `N.mlmodelc`, a resource of the target, and `N.swift`, a source of it. Each
 /// is a command of its own with exact inputs and outputs: new weights compile the model again and leave the source, and
 /// with it the target's module, as it was.
 struct ModelCommands {
@@ -75,7 +75,7 @@ struct ModelCommands {
         }
     }
 
-    /// The models among a target's files.  Build systems list a package either as a folder or by what is in it.
+    /// The models among a target's files. Build systems list a package either as a folder or by what is in it.
     private static func models(in folder: URL, files: [URL]) -> [Model] {
         var models: [String: Model] = [:]
         for file in files {

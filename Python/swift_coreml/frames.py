@@ -151,7 +151,7 @@ class Frame:
             for name, array in backings.items():
                 if name not in outs:
                     raise FeatureError(
-                        f"an array was given for '{name}', which is no output; the outputs are {list(outs)}")
+                        f"an array was given for '{name}', which is not an output; the outputs are {list(outs)}")
                 out = outs[name]
                 if out.feature.type != "MultiArray":
                     raise FeatureError(f"an array was given for output '{name}', which is {out.feature.text}")

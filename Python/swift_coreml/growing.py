@@ -273,7 +273,7 @@ def work(batches: Iterable[Any], plan: Plan, number: int, meeting: Callable[[], 
                 first = collective.get_rank() == 0 or "failures" in answer
                 collective.finalize()
             except Exception as error:
-                # Without an end: a worker that says goodbye would wait for those that wait for it.  One that has lost another
+                # Without an end: a worker that says goodbye would wait for those that wait for it. One that has lost another
                 # gives that one the time to be the first that says why.
                 if type(error).__name__ == LOST:
                     time.sleep(5)

@@ -57,7 +57,7 @@ def predict(
     def answers(*columns: pa.Array) -> pa.Array:
         return work(columns)
 
-    # Were it deterministic, a filter by an answer would make Spark predict twice.  Without a column there would be no rows.
+    # Were it deterministic, a filter by an answer would make Spark predict twice. Without a column there would be no rows.
     function = F.arrow_udf(answers, result).asNondeterministic()
     columns = [F.col(_quoted(name)) for name in names] or [F.lit(True)]
     return frame.select("*", function(*columns).alias(_ANSWERS)).select(

@@ -93,7 +93,7 @@ class _Run:
             unknown = [str(name) for name in row if name not in self.model.training_inputs]
             if unknown:
                 raise FeatureError(
-                    f"Example {index} of the training data has '{unknown[0]}', which is no training input; they are "
+                    f"Example {index} of the training data has '{unknown[0]}', which is not a training input; they are "
                     f"{list(self.model.training_inputs)}")
             for place, feature in enumerate(features):
                 try:

@@ -1,5 +1,5 @@
 // The functions of libcurl that Foundation's URLSession calls, from the system's library, which is opened when the first
-// of them is called: a program whose user never asks a server needs no libcurl.  The system's library, not one of our
+// of them is called: a program whose user never asks a server needs no libcurl. The system's library, not one of our
 // own, so that TLS and its trusted certificates are those of the system.
 #define LIBRARY_NAME "libcurl"
 #define LIBRARY_PURPOSE "requests to servers"

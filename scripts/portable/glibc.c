@@ -18,7 +18,7 @@ __attribute__((constructor(101))) static void start(void) { coreml_stderr = stde
 // GLIBC_2.32: libstdc++ then skips atomic operations.  0 means that there may be other threads, which is always safe.
 HIDDEN char __libc_single_threaded = 0;
 
-// GLIBC_2.33.  Older releases have them inside functions of a numbered layout.
+// GLIBC_2.33. Older releases have them inside functions of a numbered layout.
 #ifdef __x86_64__
 #define LAYOUT 1
 #else

@@ -1,5 +1,5 @@
 // The functions of libpq that the server calls, from the system's library, which is opened when the first of them is called: a
-// server over SQLite needs no libpq.  The system's library, so that TLS, its certificates and Kerberos are those of the system.
+// server over SQLite needs no libpq. The system's library, so that TLS, its certificates and Kerberos are those of the system.
 #define LIBRARY_NAME "libpq"
 #define LIBRARY_PURPOSE "servers over PostgreSQL"
 #define LIBRARY_PACKAGE "libpq5"

@@ -1,5 +1,5 @@
 // Does what a line on standard input says, with cryptography as the package uses it, and prints a line: for
-// Oracles/encryption/check, which compares with Python.  All bytes are hexadecimal, `-` stands for none; a refusal is
+// Oracles/encryption/check, which compares with Python. All bytes are hexadecimal, `-` stands for none; a refusal is
 // the line `error`.
 
 import Crypto

@@ -1,5 +1,5 @@
 // Plays a key service, or a device, for Oracles/key-service/check: a JSON line on standard input for each request,
-// another for its answer.  All bytes are hexadecimal.  `measure` prints what a release costs, `rest` makes and opens a
+// another for its answer. All bytes are hexadecimal. `measure` prints what a release costs, `rest` makes and opens a
 // vault and a device.
 
 import DeploymentKeys
@@ -282,7 +282,7 @@ func rest(_ folder: String, _ strength: StorageStrength) throws {
     print("\(ring.epochs.count) \(vault.strength) \(device.strength)")
 }
 
-/// Where halves of a key lie in this process's memory.  The needle is masked, so that looking for it makes no copy.
+/// Where halves of a key lie in this process's memory. The needle is masked, so that looking for it makes no copy.
 func places(ofMasked needle: [UInt8]) throws -> [String] {
     let chunk = 1 << 20
     guard let buffer = mmap(nil, chunk + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),

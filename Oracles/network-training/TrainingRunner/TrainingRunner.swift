@@ -8,8 +8,8 @@ import MLUpdating
 /// Trains an updatable network on recorded examples in a given order: `training-runner FOLDER [--double] [--threads N]`.
 ///
 /// FOLDER holds `model.mlmodel`, `run.json` (see `Run`), `inputs.bin` (float32, example by example) and `targets.bin`
-/// (int32 classes, or float32 values).  Written there: `weights.bin`, every parameter as float64 in the order of the
-/// layers, weights before biases.  Printed as JSON: the loss of each mini-batch, the seconds of each epoch, and the
+/// (int32 classes, or float32 values). Written there: `weights.bin`, every parameter as float64 in the order of the
+/// layers, weights before biases. Printed as JSON: the loss of each mini-batch, the seconds of each epoch, and the
 /// largest memory of the process.
 @main
 struct TrainingRunner {

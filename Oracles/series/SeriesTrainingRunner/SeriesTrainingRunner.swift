@@ -7,7 +7,7 @@ import MLSeriesTraining
 /// aeon's can be held against them.
 ///
 /// Standard input has one JSON request a line, see `Request`; a file holds the series as 32-bit floats [series, channels,
-/// length], then the class of each.  The answer is a line with the accuracy on the test series and the processor seconds of
+/// length], then the class of each. The answer is a line with the accuracy on the test series and the processor seconds of
 /// fitting, those of all threads together.
 @main
 struct SeriesTrainingRunner {

@@ -10,7 +10,7 @@ import MLTrainingCore
 /// Standard input has one JSON request a line, the answer is one line each.
 /// - `{"task": "classify", "train": FILE, "test": FILE, "characters": false}`: lines of a label, a tab and a text.
 /// - `{"task": "tag", "train": FILE, "test": FILE, "attributes": false}`: CRFsuite's lines, a label and attributes between
-///   tabs, an empty line after each sequence.  Tokens are the first attribute without its "w=" or "w[0]=", and have the
+///   tabs, an empty line after each sequence. Tokens are the first attribute without its "w=" or "w[0]=", and have the
 ///   features of taggers; with `attributes` they have the ones of the file.
 /// - `{"task": "neighbours", "vectors": FILE, "words": n, "dimensions": d, "queries": q, "count": k}`: 32-bit floats; the
 ///   neighbours of the first q rows are in the answer.

@@ -7,7 +7,7 @@ import MLTreeTraining
 ///
 /// Standard input has one JSON request a line: `{"train": FILE, "test": FILE, "rows": n, "testRows": m, "columns": d,
 /// "classes": k, "rounds": r, "forest": false, "method": "exact", "settings…": …}`; a file holds the columns as 32-bit
-/// floats one after the other, that of the training table then the targets.  The answer is a line with the seconds of
+/// floats one after the other, that of the training table then the targets. The answer is a line with the seconds of
 /// fitting and the processor seconds of all threads for it; the sums of the test table are in `FILE.sums`.
 @main
 struct TreeTrainingRunner {

@@ -75,7 +75,7 @@ def encoded(value: Any) -> bytes:
     def plain(other: Any) -> Any:
         if hasattr(other, "tolist"):
             return other.tolist()
-        raise TypeError(f"{other!r} is of type {type(other).__name__}, which is no parameter")
+        raise TypeError(f"{other!r} is of type {type(other).__name__}, which is not a parameter")
     return json.dumps(value, default=plain, allow_nan=False).encode()
 
 

@@ -67,7 +67,7 @@ def _figures(entry: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 class Terminal(Silent):
-    """A bar on standard error that is written over; nothing where that is no terminal."""
+    """A bar on standard error that is written over; nothing if it is not a terminal."""
 
     def __init__(self) -> None:
         self.shown, self.is_open, self.stream = 0.0, False, sys.stderr

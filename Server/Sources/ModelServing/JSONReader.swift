@@ -1,6 +1,6 @@
 /// Reads JSON (RFC 8259) from front to back, without a tree: requests hold arrays of a million numbers.
 ///
-/// `MLFiles` reads the small documents of model files into trees; it is no product of that package, which the server uses by
+/// `MLFiles` reads the small documents of model files into trees; it is not a product of that package, which the server uses by
 /// its public modules.
 ///
 /// Every value of the text is checked, those that are skipped, too. Errors name the offset.

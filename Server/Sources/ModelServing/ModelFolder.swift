@@ -7,10 +7,10 @@ package struct ModelLocation: Hashable, Sendable {
     let path: String
 }
 
-/// The result of a scan of the disk.
+/// The contents of a folder of models.
 package struct ModelListing {
     package var found: [ModelLocation] = []
-    /// The problems that were found, in words.
+    /// The problems found, in words.
     package var problems: [String] = []
     /// Names and versions whose folders hold no model or several, as while one is being replaced.
     package var unclear: Set<[String]> = []
@@ -60,7 +60,7 @@ package enum ModelSource: Sendable {
 
     /// The models that are there now.
     ///
-    /// Folders whose names are no versions, and versions without exactly one model, are passed over with a reason.
+    /// Folders whose names are not versions, and versions without exactly one model, are skipped with a reason.
     package func models() -> ModelListing {
         var listing = ModelListing()
         switch self {
@@ -101,7 +101,7 @@ package enum ModelSource: Sendable {
     }
 }
 
-/// The properties that distinguish the files of a model from their replacements: names, lengths, times and file numbers.
+/// The attributes that tell a model's files from those that replaced them: names, lengths, times and file numbers.
 struct ModelFingerprint: Hashable {
     private var files: [String: [Int]] = [:]
 
@@ -115,7 +115,7 @@ struct ModelFingerprint: Hashable {
     }
 
     private mutating func add(_ path: String, _ name: String) -> Bool {
-        // The attributes of a link are those of what it leads to.
+        // The attributes of a link are those of its target.
         let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let facts = try? FileManager.default.attributesOfItem(atPath: path) else { return false }
         let time = (facts[.modificationDate] as? Date)?.timeIntervalSinceReferenceDate ?? 0

@@ -35,7 +35,7 @@ package final class ModelRepository: Sendable {
         var problems: [ModelLocation: String] = [:]
         /// The fingerprints that could not be loaded, which are not tried again.
         var failed: [ModelLocation: ModelFingerprint] = [:]
-        /// The result of the last scan of the disk: a change counts when two scans agree.
+        /// The files at the last check: a change counts when two checks agree.
         var seen: [ModelLocation: ModelFingerprint] = [:]
         var counts: [String: ModelCounts] = [:]
         var reported: Set<String> = []

@@ -4,7 +4,7 @@ package struct ServingError: Error, CustomStringConvertible {
     package let status: Int
     /// The problem, and the object that has it.
     package let description: String
-    /// The seconds after which the client may try again; `nil` where trying again is no remedy.
+    /// The seconds after which the client may try again; `nil` if a retry does not help.
     package let retryAfter: Int?
 
     package init(_ status: Int, _ description: String, retryAfter: Int? = nil) {

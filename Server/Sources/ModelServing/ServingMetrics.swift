@@ -4,7 +4,7 @@ import Metrics
 package import ServerSupport
 import Synchronization
 
-/// The metrics of the server, for Prometheus.
+/// The server's measurements, for Prometheus.
 package final class ServingMetrics: Sendable {
     let registry: PrometheusRegistry
     private let start = ContinuousClock.now

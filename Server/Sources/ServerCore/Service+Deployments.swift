@@ -171,7 +171,7 @@ extension Service {
 
     static func deployment(_ row: Row) throws -> Deployment {
         guard let state = Deployment.State(rawValue: try row.text("state")) else {
-            throw DatabaseError.unexpected("state", row["state"])
+            throw DatabaseError.unexpected("state", try row["state"])
         }
         return Deployment(
             id: try row.text("id"),
@@ -303,7 +303,7 @@ extension Service {
                         try row.text("deployment")
                     ),
                     let app = try Self.app(try row.text("app"), connection)
-                else { throw DatabaseError.unexpected("deployment", row["deployment"]) }
+                else { throw DatabaseError.unexpected("deployment", try row["deployment"]) }
                 let deployment = try Self.deployment(stored)
                 let rollout = try Self.rollout(stored)
                 try Self.publish(

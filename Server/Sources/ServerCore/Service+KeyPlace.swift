@@ -19,7 +19,7 @@ extension Service {
         return try await database.read { connection in
             if let row = try connection.first("SELECT role FROM server_role WHERE id = 1") {
                 guard let role = ServerRole(rawValue: try row.text("role")) else {
-                    throw DatabaseError.unexpected("role", row["role"])
+                    throw DatabaseError.unexpected("role", try row["role"])
                 }
                 return role
             }

@@ -127,7 +127,7 @@ extension Service {
                     "SELECT * FROM deployments WHERE id = ?",
                     try row.text("deployment")
                 )
-            else { throw DatabaseError.unexpected("deployment", row["deployment"]) }
+            else { throw DatabaseError.unexpected("deployment", try row["deployment"]) }
             return LiveState(
                 environment: try row.text("environment"),
                 deployment: try deployment(stored),

@@ -2,10 +2,10 @@ public import DeploymentPolicy
 public import Foundation
 import ServerDatabase
 
-// Reports of devices, for charts.  Counts only: no device is identified.
+// Reports of devices, for charts. Counts only: no device is identified.
 //
 // `report_counts.event` is the name of a `DeviceReport.Event`; `reason` is the raw value of a `FailureSummary.Reason`
-// for failures.  `hour` counts hours since 1970; `release_number` 0 stands for the models of the app bundle.
+// for failures. `hour` counts hours since 1970; `release_number` 0 stands for the models of the app bundle.
 
 /// The number of devices that ran each release, over time.
 public struct Adoption: Sendable {
@@ -123,7 +123,7 @@ extension Service {
             scope.arguments
         ).map { row in
             guard let sketch = DeviceSketch(registers: try row.bytes("registers")) else {
-                throw DatabaseError.unexpected("registers", row["registers"])
+                throw DatabaseError.unexpected("registers", try row["registers"])
             }
             return (try row.integer("hour"), try row.integer("release_number"), sketch)
         }

@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The content of the page of a team's keys.
+/// The contents of the page of a team's keys.
 private enum KeysPage {
     struct Document {
         let role: String

@@ -1,7 +1,7 @@
 import Hummingbird
 import ServerCore
 
-/// The content of the page of a team's members.
+/// The contents of the page of a team's members.
 private enum MembersPage {
     struct Entry {
         let id: String

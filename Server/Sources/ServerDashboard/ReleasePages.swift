@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import ServerCore
 
-/// The content of the form of a new release.
+/// The contents of the form of a new release.
 private enum NewReleasePage {
     struct Choice {
         let value: String

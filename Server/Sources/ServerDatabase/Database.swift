@@ -126,41 +126,46 @@ public struct Row: Sendable {
         self.values = values
     }
 
-    /// The value of a column; the statement must have a column with this name.
+    /// The value of a column; throws ``DatabaseError/missing(_:)`` if the statement has no column with this name.
     public subscript(_ name: String) -> Value {
-        guard let index = names[name] else { preconditionFailure("the statement has no column \(name)") }
-        return values[index]
+        get throws {
+            guard let index = names[name] else { throw DatabaseError.missing(name) }
+            return values[index]
+        }
     }
 
     /// The text in a column; throws ``DatabaseError/unexpected(_:_:)`` for other values.
     public func text(_ name: String) throws -> String {
-        guard case .text(let value) = self[name] else { throw DatabaseError.unexpected(name, self[name]) }
+        let found = try self[name]
+        guard case .text(let value) = found else { throw DatabaseError.unexpected(name, found) }
         return value
     }
 
     /// The text in a column; `nil` for NULL.
-    public func optionalText(_ name: String) throws -> String? { self[name] == .null ? nil : try text(name) }
+    public func optionalText(_ name: String) throws -> String? { try self[name] == .null ? nil : text(name) }
 
     /// The integer in a column; throws ``DatabaseError/unexpected(_:_:)`` for other values.
     public func integer(_ name: String) throws -> Int {
-        guard case .integer(let value) = self[name] else { throw DatabaseError.unexpected(name, self[name]) }
+        let found = try self[name]
+        guard case .integer(let value) = found else { throw DatabaseError.unexpected(name, found) }
         return Int(value)
     }
 
     /// The integer in a column; `nil` for NULL.
-    public func optionalInteger(_ name: String) throws -> Int? { self[name] == .null ? nil : try integer(name) }
+    public func optionalInteger(_ name: String) throws -> Int? { try self[name] == .null ? nil : integer(name) }
 
     /// Whether the integer in a column is not 0.
     public func bool(_ name: String) throws -> Bool { try integer(name) != 0 }
 
     /// The bytes in a column; throws ``DatabaseError/unexpected(_:_:)`` for other values.
     public func bytes(_ name: String) throws -> [UInt8] {
-        guard case .bytes(let value) = self[name] else { throw DatabaseError.unexpected(name, self[name]) }
+        let found = try self[name]
+        guard case .bytes(let value) = found else { throw DatabaseError.unexpected(name, found) }
         return value
     }
 
     /// The bytes in a column; `nil` for NULL.
-    public func optionalBytes(_ name: String) throws -> [UInt8]? { self[name] == .null ? nil : try bytes(name) }
+    public func optionalBytes(_ name: String) throws -> [UInt8]? { try self[name] == .null ? nil : bytes(name) }
 }
 
 /// An error of a database.
@@ -169,6 +174,8 @@ public enum DatabaseError: Error, Sendable, CustomStringConvertible {
     case constraint(String)
     /// A column, by its name, holds a value that no version of the server writes.
     case unexpected(String, Value)
+    /// A statement of the server has no column with this name.
+    case missing(String)
     /// The database was written by a newer server, with the versions of its tables and of this server's.
     case newer(found: Int, known: Int)
     /// Any other error that the database reports: it is damaged, full, or cannot be reached.
@@ -181,6 +188,7 @@ public enum DatabaseError: Error, Sendable, CustomStringConvertible {
         case .unexpected(let name, let value):
             "The column \(name) holds \(value), which no server writes: the database was changed by hand or is damaged; "
                 + "restore a backup."
+        case .missing(let name): "A statement has no column \(name); this is a defect of the server."
         case .newer(let found, let known):
             "The database has version \(found), but this server supports version \(known): use the newer server, or restore "
                 + "a backup of the older one."

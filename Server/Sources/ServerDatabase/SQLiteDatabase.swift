@@ -19,7 +19,7 @@ public final class SQLiteDatabase: Database {
         configuration.busyMode = .timeout(10)
         pool = try translating {
             let pool = try DatabasePool(path: path, configuration: configuration)
-            // Acknowledged changes survive a crash of the machine.  Not in `prepareDatabase`, after which the pool sets
+            // Acknowledged changes survive a crash of the machine. Not in `prepareDatabase`, after which the pool sets
             // NORMAL.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             return pool

@@ -11,11 +11,11 @@ import UnixSignals
 struct CoreMLServe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml-serve",
-        abstract: "Serves Core ML models by the Open Inference Protocol (KServe v2) over HTTP and gRPC.",
+        abstract: "Serve Core ML models by the Open Inference Protocol (KServe v2) over HTTP and gRPC.",
         discussion: """
             Clients are tritonclient, KServe's SDK, curl and any other client of the protocol.
 
-            EXAMPLES
+            Examples:
               coreml serve MobileNet.mlpackage
               coreml serve models/                              # models/NAME/VERSION/MODEL.mlpackage
               coreml serve digits=Digits.mlpackage houses.mlmodel --host 0.0.0.0 --port 8000
@@ -44,7 +44,7 @@ struct CoreMLServe: AsyncParsableCommand {
 
     @Option(
         name: .customLong("max-batch"),
-        help: "The most examples that are predicted together, for models that profit from it; 1 for no batches."
+        help: "The maximum batch size; models that are no faster in batches predict one by one. 1 for no batches."
     )
     var mostExamples = 8
     @Option(
@@ -57,16 +57,19 @@ struct CoreMLServe: AsyncParsableCommand {
     var workers: Int?
     @Option(
         name: .customLong("max-queue"),
-        help: "The most requests that wait for a model; others are answered with 503."
+        help: "The maximum number of requests that wait for a model; others are answered with 503."
     )
     var mostWaiting = 256
-    @Option(name: .customLong("max-body"), help: "The largest body of a request in MiB.") var bodyMegabytes = 64
+    @Option(name: .customLong("max-body"), help: "The maximum size of a request's body in MiB.") var bodyMegabytes = 64
     @Option(
         name: .customLong("max-bodies"),
-        help: "The size of all bodies that are being processed, in MiB; others are answered with 503."
+        help: "The maximum total size of the bodies being processed, in MiB; other requests are answered with 503."
     )
     var totalMegabytes = 512
-    @Option(name: .customLong("max-connections"), help: "The most connections; others wait until some end.")
+    @Option(
+        name: .customLong("max-connections"),
+        help: "The maximum number of connections; others wait until one ends."
+    )
     var mostConnections = 1024
     @Option(help: "The seconds that a client may keep the server waiting.") var patience = 60
 
@@ -100,7 +103,7 @@ struct CoreMLServe: AsyncParsableCommand {
         for (name, port) in [("--port", port), ("--grpc-port", grpcPort ?? 0)] where !(0...65_535).contains(port) {
             throw ValidationError("\(name) takes a number from 0 to 65535.")
         }
-        guard bodyMegabytes <= totalMegabytes else { throw ValidationError("--max-body is --max-bodies or less.") }
+        guard bodyMegabytes <= totalMegabytes else { throw ValidationError("--max-body must not exceed --max-bodies.") }
         guard loadedModels.isEmpty || modelControl == .explicit else {
             throw ValidationError("--load-model needs --model-control explicit.")
         }

@@ -27,7 +27,7 @@ struct Backup: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Option(name: .shortAndLong, help: "The new folder.") var output: String
+    @Option(name: .shortAndLong, help: "The folder to create.") var output: String
     @Flag(inversion: .prefixedNo, help: "Copy the keys too.") var keys = true
 
     func run() async throws {
@@ -85,7 +85,7 @@ struct Restore: AsyncParsableCommand {
     )
 
     @OptionGroup var data: DataOptions
-    @Argument(help: "The backup.") var backup: String
+    @Argument(help: "The folder of the backup.") var backup: String
     @Option(help: "The number that is added to versions.") var advance = 1_000_000
 
     func run() async throws {

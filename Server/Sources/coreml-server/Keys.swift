@@ -125,7 +125,7 @@ struct Keys: AsyncParsableCommand {
             abstract: "Creates the secret that both servers share, in a new file of mode 0600."
         )
 
-        @Option(name: .shortAndLong, help: "The new file.") var output: String
+        @Option(name: .shortAndLong, help: "The file to create.") var output: String
 
         func run() throws { try KeyLinkSecret.make(at: output) }
     }
@@ -134,7 +134,7 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Makes a token that devices enrol with.")
 
         @OptionGroup var place: Place
-        @Option(help: "The team.") var team: String
+        @Option(help: "The team's identifier.") var team: String
         @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
         @Option(help: "The maximum number of devices that can enrol with it; unlimited by default.") var uses: Int?
         @Option(help: "The number of days that it is valid.") var days = 90
@@ -161,8 +161,8 @@ struct Keys: AsyncParsableCommand {
         )
 
         @OptionGroup var place: Place
-        @Option(help: "The team.") var team: String
-        @Option(help: "The app.") var app: String
+        @Option(help: "The team's identifier.") var team: String
+        @Option(help: "The app's identifier.") var app: String
         @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Demand an enrolment token.")
         var requiresToken = true
         @Option(help: "The maximum number of devices; unlimited by default.") var limit: Int?
@@ -179,7 +179,7 @@ struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the keys of a team.")
 
         @OptionGroup var place: Place
-        @Option(help: "The team.") var team: String
+        @Option(help: "The team's identifier.") var team: String
 
         func run() async throws {
             let service = try await place.service()

@@ -33,7 +33,7 @@ struct Vault: AsyncParsableCommand {
 
         @Option(name: .customLong("data"), help: "The server's folder; a vault is made when it has none.") var folder:
             String
-        @Option(name: .shortAndLong, help: "The new file.") var output: String
+        @Option(name: .shortAndLong, help: "The file to create.") var output: String
         @OptionGroup var passphrase: Passphrase
 
         func run() async throws {
@@ -50,7 +50,7 @@ struct Vault: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Creates a server's vault from an exported file.")
 
         @Option(name: .customLong("data"), help: "The folder of a server without a vault.") var folder: String
-        @Argument(help: "The file.") var file: String
+        @Argument(help: "The exported file.") var file: String
         @OptionGroup var passphrase: Passphrase
 
         func run() async throws {

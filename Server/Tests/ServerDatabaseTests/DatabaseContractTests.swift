@@ -73,11 +73,11 @@ import Testing
                 )
                 return try #require(try connection.first("SELECT * FROM things WHERE id = ?", number))
             }
-            #expect(row["id"] == .integer(number))
+            #expect(try row["id"] == .integer(number))
             #expect(try row.optionalText("words") == text)
             #expect(try row.optionalBytes("content") == content)
-            #expect(row["share"] == share.map { .real($0) } ?? .null)
-            #expect(row["counter"] == .null)
+            #expect(try row["share"] == share.map { .real($0) } ?? .null)
+            #expect(try row["counter"] == .null)
         }
     }
 
@@ -93,8 +93,8 @@ import Testing
                 "x?"
             )
         }
-        #expect(row?["is it?"] == .text("a?'?"))
-        #expect(row?["n"] == .integer(7))
+        #expect(try row?["is it?"] == .text("a?'?"))
+        #expect(try row?["n"] == .integer(7))
     }
 
     @Test(arguments: DatabaseKind.available)

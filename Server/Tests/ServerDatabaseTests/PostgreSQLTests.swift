@@ -84,7 +84,7 @@ import Testing
         for _ in 0..<6 { _ = try await old.read { try $0.query("SELECT * FROM n") } }
         try await new.write { _ = try $0.execute("ALTER TABLE n ADD COLUMN note TEXT") }
         let row = try #require(try await old.read { try $0.first("SELECT * FROM n") })
-        #expect(row["note"] == .null)
+        #expect(try row["note"] == .null)
     }
 
     @Test(.enabled(if: TestDatabase.server != nil))

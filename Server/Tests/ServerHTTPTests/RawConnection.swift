@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A connection that sends bytes as they are, and shows what comes back.  It waits on threads of its own, so that those of the
+/// A connection that sends bytes as they are, and shows what comes back. It waits on threads of its own, so that those of the
 /// server stay free.
 final class RawConnection: Sendable {
     private let socket: Int32

@@ -137,7 +137,7 @@ private final class ProgressMeter: Sendable {
     func onCancel(_ body: @escaping @Sendable () -> Void) { stopper.onStop(body) }
 }
 
-/// Stops a download, even when asked to before the download has begun.
+/// Stops a download, even if called before it has begun.
 private final class Stopper: Sendable {
     private struct State: Sendable {
         var isStopped = false

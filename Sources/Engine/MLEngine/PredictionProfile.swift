@@ -19,7 +19,7 @@ package struct PredictionProfile: Sendable {
 
     /// Predicts `runs` times, after two predictions that do not count.
     ///
-    /// A model that is neither a graph nor a pipeline is one entry. Models that are no graphs have the type of their engine
+    /// A model that is neither a graph nor a pipeline is one entry. Models that are not graphs have the type of their engine
     /// as operation, and no kernels and shapes.
     package init(of engine: any ModelEngine, for features: [String: FeatureData], runs: Int) throws(ModelError) {
         if let graph = engine as? GraphEngine {

@@ -4,8 +4,8 @@ package import MLNumerics
 ///
 /// A conforming struct holds the attributes; operands are values of the graph.
 ///
-/// A declaration reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing,
-/// reference, kernels, expansion; behind it, in the same file, layer rules and gradient (`DifferentiableOperator`).
+/// A file reads top to bottom: documentation with formula and shapes, names, attributes, reading, typing, reference or
+/// expansion, layer rules (`LoweredFromLayers`), kernels, gradient (`DifferentiableOperator`).
 /// Everything after `resultTypes` has a default, but exactly one of `reference` and `expansion` is required (a census
 /// test enforces it).
 package protocol Operator: Hashable, Sendable, Codable {

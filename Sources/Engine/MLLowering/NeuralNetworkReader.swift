@@ -6,9 +6,9 @@ package import MLSpecification
 /// Reads a neural network (also a classifier or a regressor) into a graph.
 ///
 /// **Shapes.** With the exact mapping of arrays, blobs have the ranks of the declared inputs, and images are
-/// [1, C, H, W] ([1, 1, C, H, W] with the rank-5 mapping of images).  With the rank-5 mapping, the only one before
+/// [1, C, H, W] ([1, 1, C, H, W] with the rank-5 mapping of images). With the rank-5 mapping, the only one before
 /// version 4 of the specification, blobs are [Sequence, Batch, C, H, W] to the model and [Sequence·Batch, C, H, W] in
-/// the graph.  Batches are those of `InputShapes`, else 1:
+/// the graph. Batches are those of `InputShapes`, else 1:
 ///
 /// - a declared [C] is C, a declared [C, H, W] is C, H, W, five declared axes are all of them; `ArrayMapping` says how
 ///   callers' shapes fit;

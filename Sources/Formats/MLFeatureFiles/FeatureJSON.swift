@@ -76,8 +76,8 @@ package enum FeatureJSON {
         }
     }
 
-    /// Converts a list in JSON to the value of a sequence input.
-    /// - Throws: An error for a value that is not a list, and for an element of another type, which it names.
+    /// A list in JSON as what a sequence input takes.
+    /// - Throws: if the value is not a list, and for an element that is not of the sequence's type, naming it.
     private static func sequence(
         _ json: JSONValue,
         _ type: SpecSequenceFeatureType,

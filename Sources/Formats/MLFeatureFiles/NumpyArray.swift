@@ -142,7 +142,7 @@ package enum NumpyArray {
         "u1": .uint8, "u2": .uint16, "u4": .uint32, "u8": .uint64, "b1": .bool,
     ]
 
-    /// The text that follows `'key':` in the header.
+    /// The text after `'key':` in the header.
     private static func value(_ key: String, of header: String, _ name: String) throws(ModelError) -> Substring {
         let mark = "'\(key)':"
         var rest = header[...]

@@ -5,7 +5,7 @@ package enum ClassLabels: Sendable, Equatable {
     case strings([String])
     case integers([Int64])
 
-    /// Reads the labels of a model; `nil` when it is no classifier, or stores no list.
+    /// Reads the labels of a model; `nil` if it is not a classifier, or stores no list.
     ///
     /// `functionName` is the function of a program; `nil` for its default.
     package init?(of model: SpecModel, functionName: String? = nil) {

@@ -14,7 +14,7 @@ package enum SwiftIdentifier {
         return text
     }
 
-    /// Letters of all scripts, digits, marks and emoji; what changes the direction of text or is not seen is no part.
+    /// Letters of all scripts, digits, marks and emoji; characters that change the direction of text, and invisible ones, are not included.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isXIDContinue || isEmoji(scalar)
     }
@@ -58,7 +58,7 @@ package enum SwiftIdentifier {
         return first.uppercased() + identifier.dropFirst()
     }
 
-    /// Words of the language that are no names, and two that name what they stand for at every type.
+    /// Keywords, which cannot be names, and two words that have a meaning in every type.
     private static let keywords: Set<String> = [
         "Any", "Class", "Protocol", "Self", "Type", "as", "associatedtype", "await", "break", "case", "catch", "class",
         "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
@@ -83,8 +83,8 @@ package enum SwiftIdentifier {
         "String", "Swift", "URL", "Void",
     ]
 
-    /// The names that no feature may have.
+    /// Names that no feature can have.
     package static let reserved = keywords.union(called)
-    /// The names that no class may have.
+    /// Names that no class can have.
     package static let reservedTypes = reserved.union(named)
 }

@@ -4,7 +4,7 @@ package import MLNumerics
 package struct GenerationOptions: Hashable, Sendable {
     /// Where the class looks for the compiled model by itself.
     package enum BundleLookup: String, CaseIterable, Sendable {
-        /// `Bundle(for:)`, as Apple's tool writes.  On Linux that is the folder of the program.
+        /// `Bundle(for:)`, as Apple's tool writes. On Linux that is the folder of the program.
         case ofClass = "class"
         /// `Bundle.module`: the resources of the package's target that the source is part of.
         case ofModule = "module"
@@ -31,7 +31,7 @@ package struct SwiftLanguage: Hashable, Sendable {
     private init(major: Int) { self.major = major }
 
     /// Reads what stands in a build setting: `5`, `5.0`, `4.2`, `6.0`.
-    /// - Throws: `.invalidInput` for text that is not a version, or for a version without such classes.
+    /// - Throws: `.invalidInput` if the text is not a version, or the version has no such classes.
     package init(_ text: String) throws(ModelError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...3).contains(parts.count), parts.allSatisfy({ Self.isNumber($0) }), let major = Int(parts[0]),

@@ -72,7 +72,7 @@ enum SourceText {
     /// Joins letters of some scripts and the parts of emoji.
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar.value == 0x200C || scalar.value == 0x200D }
 
-    /// Whether a scalar is invisible, changes the direction of the text around it, or is unassigned.
+    /// Characters that are invisible, change the direction of the text around them, or are unassigned.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true

@@ -172,47 +172,44 @@ static codnn_operation *finish(codnn_operation *o, const layout *plain_weights, 
     return NULL;
 }
 
-codnn_operation *codnn_convolution(int axes, long batch, long in_channels, long out_channels, long groups,
-                                   const long *in, const long *out, const long *kernel, const long *stride,
-                                   const long *dilation, const long *before, const long *after, const float *weights,
-                                   const float *bias) {
+codnn_operation *codnn_convolution(const codnn_convolution_arguments *a) {
     if (codnn_version() == 0) return NULL;
-    sizes src = {batch, in_channels}, dst = {batch, out_channels}, src_step, dst_step, weight, weight_step;
-    sizes strides = {0}, dilations = {0}, left = {0}, right = {0}, outputs = {out_channels}, one = {1};
-    int64_t from = in_channels, to = out_channels, taps = 1;
+    sizes src = {a->batch, a->in_channels}, dst = {a->batch, a->out_channels}, src_step, dst_step, weight, weight_step;
+    sizes strides = {0}, dilations = {0}, left = {0}, right = {0}, outputs = {a->out_channels}, one = {1};
+    int64_t from = a->in_channels, to = a->out_channels, taps = 1;
     int weight_axes = 0;
-    if (groups > 1) weight[weight_axes++] = groups;
-    weight[weight_axes++] = out_channels / groups;
-    weight[weight_axes++] = in_channels / groups;
+    if (a->groups > 1) weight[weight_axes++] = a->groups;
+    weight[weight_axes++] = a->out_channels / a->groups;
+    weight[weight_axes++] = a->in_channels / a->groups;
     src_step[1] = dst_step[1] = 1;
-    for (int a = axes - 1; a >= 0; a--) {
-        src[2 + a] = in[a];
-        dst[2 + a] = out[a];
-        src_step[2 + a] = from;
-        dst_step[2 + a] = to;
-        from *= in[a];
-        to *= out[a];
-        weight[weight_axes + a] = kernel[a];
-        weight_step[weight_axes + a] = taps;
-        taps *= kernel[a];
-        strides[a] = stride[a];
-        dilations[a] = dilation[a] - 1;
-        left[a] = before[a];
-        right[a] = after[a];
+    for (int axis = a->axes - 1; axis >= 0; axis--) {
+        src[2 + axis] = a->in_size[axis];
+        dst[2 + axis] = a->out_size[axis];
+        src_step[2 + axis] = from;
+        dst_step[2 + axis] = to;
+        from *= a->in_size[axis];
+        to *= a->out_size[axis];
+        weight[weight_axes + axis] = a->kernel[axis];
+        weight_step[weight_axes + axis] = taps;
+        taps *= a->kernel[axis];
+        strides[axis] = a->stride[axis];
+        dilations[axis] = a->dilation[axis] - 1;
+        left[axis] = a->padding_before[axis];
+        right[axis] = a->padding_after[axis];
     }
     src_step[0] = from;
     dst_step[0] = to;
-    for (int a = weight_axes - 1; a >= 0; a--) {
-        weight_step[a] = taps;
-        taps *= weight[a];
+    for (int axis = weight_axes - 1; axis >= 0; axis--) {
+        weight_step[axis] = taps;
+        taps *= weight[axis];
     }
-    weight_axes += axes;
+    weight_axes += a->axes;
     layout x = {0}, y = {0}, w = {0}, b = {0}, plain = {0};
     codnn_operation *o = calloc(1, sizeof *o);
-    bool good = make_layout(&x, axes + 2, src, src_step) && make_layout(&y, axes + 2, dst, dst_step)
+    bool good = make_layout(&x, a->axes + 2, src, src_step) && make_layout(&y, a->axes + 2, dst, dst_step)
         && make_layout(&w, weight_axes, weight, NULL) && make_layout(&plain, weight_axes, weight, weight_step)
         && make_layout(&b, 1, outputs, one);
-    const void *const bias_layout = bias ? b.handle : NULL;
+    const void *const bias_layout = a->bias ? b.handle : NULL;
     if (good && dnnl.version == 2) {
         void *description = calloc(1, OPERATION_BYTES);
         good = dnnl.convolution_2(description, FORWARD_INFERENCE, CONVOLUTION_DIRECT, x.handle, w.handle, bias_layout,
@@ -224,7 +221,7 @@ codnn_operation *codnn_convolution(int axes, long batch, long in_channels, long 
                                   w.handle, bias_layout, y.handle, strides, dilations, left, right, NULL) == 0;
     }
     if (good) {
-        o = finish(o, &plain, weights, &b, bias, out_channels);
+        o = finish(o, &plain, a->weights, &b, a->bias, a->out_channels);
     } else {
         codnn_destroy(o);
         o = NULL;
@@ -237,17 +234,17 @@ codnn_operation *codnn_convolution(int axes, long batch, long in_channels, long 
     return o;
 }
 
-codnn_operation *codnn_matmul(long m, long n, long k, long src_stride, long dst_stride, const float *weights,
-                              long k_stride, long n_stride, const float *bias) {
+codnn_operation *codnn_matmul(const codnn_matmul_arguments *a) {
     if (codnn_version() == 0) return NULL;
-    sizes src = {m, k}, dst = {m, n}, weight = {k, n}, row = {1, n};
-    sizes src_step = {src_stride, 1}, dst_step = {dst_stride, 1}, weight_step = {k_stride, n_stride}, row_step = {n, 1};
+    sizes src = {a->m, a->k}, dst = {a->m, a->n}, weight = {a->k, a->n}, row = {1, a->n};
+    sizes src_step = {a->src_stride, 1}, dst_step = {a->dst_stride, 1};
+    sizes weight_step = {a->k_stride, a->n_stride}, row_step = {a->n, 1};
     layout x = {0}, y = {0}, w = {0}, b = {0}, plain = {0};
     codnn_operation *o = calloc(1, sizeof *o);
     bool good = make_layout(&x, 2, src, src_step) && make_layout(&y, 2, dst, dst_step)
         && make_layout(&w, 2, weight, NULL) && make_layout(&plain, 2, weight, weight_step)
         && make_layout(&b, 2, row, row_step);
-    const void *const bias_layout = bias ? b.handle : NULL;
+    const void *const bias_layout = a->bias ? b.handle : NULL;
     if (good && dnnl.version == 2) {
         void *description = calloc(1, OPERATION_BYTES);
         good = dnnl.matmul_2(description, x.handle, w.handle, bias_layout, y.handle) == 0
@@ -257,7 +254,7 @@ codnn_operation *codnn_matmul(long m, long n, long k, long src_stride, long dst_
         good = dnnl.matmul_3(&o->description, dnnl.engine, x.handle, w.handle, bias_layout, y.handle, NULL) == 0;
     }
     if (good) {
-        o = finish(o, &plain, weights, &b, bias, n);
+        o = finish(o, &plain, a->weights, &b, a->bias, a->n);
     } else {
         codnn_destroy(o);
         o = NULL;

@@ -9,7 +9,7 @@
 
 enum { LIMIT = 4096 };
 
-// An entry whose end is 0 is free.  The handler reads entries while others are written: `start` is valid once `end` is.
+// An entry whose end is 0 is free. The handler reads entries while others are written: `start` is valid once `end` is.
 static struct {
     _Atomic uintptr_t start, end;
     atomic_int is_damaged;

@@ -78,9 +78,9 @@ static int reserve(ctab_codes *c) {
     return 1;
 }
 
-int ctab_encode(const ctab_strings *s, ctab_codes *c, uint32_t *codes) {
+ctab_result ctab_encode(const ctab_strings *s, ctab_codes *c, uint32_t *codes) {
     if (!c->size) c->missing = CTAB_NONE;
-    if (!reserve(c)) return -1;
+    if (!reserve(c)) return CTAB_NO_MEMORY;
     uint64_t hashes[BLOCK];
     for (size_t start = 0; start < s->count; start += BLOCK) {
         const size_t count = s->count - start < BLOCK ? s->count - start : BLOCK;
@@ -95,7 +95,7 @@ int ctab_encode(const ctab_strings *s, ctab_codes *c, uint32_t *codes) {
             uint32_t code;
             if (is_missing(s, row)) {
                 if (c->missing == CTAB_NONE) {
-                    if (!reserve(c)) return -1;
+                    if (!reserve(c)) return CTAB_NO_MEMORY;
                     c->missing = (uint32_t)c->count;
                     c->first_rows[c->count++] = (uint32_t)row;
                 }
@@ -108,19 +108,19 @@ int ctab_encode(const ctab_strings *s, ctab_codes *c, uint32_t *codes) {
                     place = (place + 1) & (c->size - 1);
                 }
                 if (code == CTAB_NONE) {
-                    if (!is_plain(s, view)) return 0;
+                    if (!is_plain(s, view)) return CTAB_NOT_BYTEWISE;
                     code = (uint32_t)c->count;
                     c->slots[place] = code;
                     c->keys[code] = (ctab_key){hashes[i], view};
                     c->first_rows[code] = (uint32_t)row;
                     c->count++;
-                    if (!reserve(c)) return -1;
+                    if (!reserve(c)) return CTAB_NO_MEMORY;
                 }
             }
             if (codes) codes[start + i] = code;
         }
     }
-    return 1;
+    return CTAB_ENCODED;
 }
 
 void ctab_find(const ctab_strings *s, const ctab_codes *c, const ctab_strings *known, uint32_t *codes) {

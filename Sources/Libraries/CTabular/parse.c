@@ -9,7 +9,7 @@ typedef struct {
     const uint8_t *end;
 } span;
 
-// The contents of a cell; quotes around it are taken off.  A cell with quotes inside stays as it is.
+// The contents of a cell; quotes around it are taken off. A cell with quotes inside stays as it is.
 static inline span cell(const ctab_cells *c, size_t row) {
     size_t k = row * c->stride + c->column;
     const uint8_t *end = c->bytes + c->positions[k];

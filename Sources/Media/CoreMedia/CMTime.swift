@@ -1,4 +1,4 @@
-/// The state of a time: valid, infinite or unknown.
+/// The state of a time: valid, infinite, indefinite.
 public struct CMTimeFlags: OptionSet, Sendable, Hashable {
     /// The properties as a bit mask.
     public let rawValue: UInt32
@@ -15,7 +15,7 @@ public struct CMTimeFlags: OptionSet, Sendable, Hashable {
     public static let negativeInfinity = CMTimeFlags(rawValue: 8)
     /// The time is not known.
     public static let indefinite = CMTimeFlags(rawValue: 16)
-    /// The flags of times without a numeric value: infinite or unknown.
+    /// Times without a number: infinite or indefinite.
     public static let impliedValueFlagsMask: CMTimeFlags = [.positiveInfinity, .negativeInfinity, .indefinite]
 }
 

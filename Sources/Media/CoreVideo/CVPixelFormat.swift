@@ -29,9 +29,9 @@ public let kCVPixelFormatType_TwoComponent8: OSType = code("2C08")
 public let kCVPixelFormatType_TwoComponent16Half: OSType = code("2C0h")
 /// Two single-precision components; not an image format.
 public let kCVPixelFormatType_TwoComponent32Float: OSType = code("2C0f")
-/// Half-precision red, green, blue, alpha; buffers can hold it, models cannot take or give it here.
+/// Half-precision red, green, blue, alpha; buffers can hold it, but models neither accept nor return it here.
 public let kCVPixelFormatType_64RGBAHalf: OSType = code("RGhA")
-/// Single-precision red, green, blue, alpha; buffers can hold it, models cannot take or give it here.
+/// Single-precision red, green, blue, alpha; buffers can hold it, but models neither accept nor return it here.
 public let kCVPixelFormatType_128RGBAFloat: OSType = code("RGfA")
 /// Half-precision distance in metres; not an image format.
 public let kCVPixelFormatType_DepthFloat16: OSType = code("hdep")

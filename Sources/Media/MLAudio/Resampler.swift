@@ -3,7 +3,7 @@ import Glibc
 /// Brings samples to another rate, block by block: a sinc of 64 zero crossings to either side under a Kaiser window, cut
 /// off below the lower of the two Nyquist frequencies.
 ///
-/// Frequencies above it are attenuated by more than 85 dB; those below 0.9 of it pass.  Sample 0 stays where
+/// Frequencies above it are damped by more than 85 dB, those below 0.9 of it pass. Sample 0 stays where
 /// it is: nothing is delayed.
 package struct Resampler: Sendable {
     /// Output sample n lies at input n · step / phases.

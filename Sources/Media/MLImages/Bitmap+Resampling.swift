@@ -17,8 +17,8 @@ extension Bitmap {
     /// The picture, or the `box` of it, scaled to the given size with a triangle filter.
     ///
     /// Enlarging interpolates linearly; shrinking averages over the whole area that a new pixel covers (the filter is
-    /// as wide as the factor), so it does not alias.  Columns are filtered first, to 8 bits, then rows: the same
-    /// arithmetic as Pillow's `BILINEAR`.  `box` must lie inside the picture; sizes are at least 1.
+    /// as wide as the factor), so it does not alias. Columns are filtered first, to 8 bits, then rows: the same
+    /// arithmetic as Pillow's `BILINEAR`. `box` must lie inside the picture; sizes are at least 1.
     package func resampled(from box: Box? = nil, width newWidth: Int, height newHeight: Int) -> Bitmap {
         precondition(newWidth > 0 && newHeight > 0 && width > 0 && height > 0)
         let box = box ?? Box(x: 0, y: 0, width: Double(width), height: Double(height))

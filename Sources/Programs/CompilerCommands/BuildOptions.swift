@@ -3,7 +3,7 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// The options that build systems pass to a model compiler, named as by Apple's.
+/// The options that build systems pass to a model compiler, with the names of Apple's.
 struct BuildOptions: ParsableArguments {
     @Option(help: "The system that the app is for: macos, ios, maccatalyst, tvos, watchos or visionos.")
     var platform: Platform?

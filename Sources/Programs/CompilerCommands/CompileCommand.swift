@@ -117,7 +117,7 @@ enum PropertyList {
         """
 }
 
-/// A message that a command prints on standard error before it exits with status 1.
+/// An error whose text a command prints on standard error before it exits with status 1.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 }

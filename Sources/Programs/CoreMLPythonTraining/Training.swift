@@ -28,7 +28,7 @@ final class Training: @unchecked Sendable {
 
     /// Waits for a job, which `cancel` ends.
     /// - Parameter job: Makes the job.
-    /// - Returns: The product of the job.
+    /// - Returns: Its result.
     /// - Throws: The errors of `job` and of training.
     func result<Product>(of job: () throws -> MLJob<Product>) throws -> Product {
         let job = try job()

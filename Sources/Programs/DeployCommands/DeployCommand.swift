@@ -170,7 +170,7 @@ struct AppCreate: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "create", abstract: "Make an app of a team.")
 
     @Argument(help: "A name of letters a–z, digits and hyphens, unique on the server.") var id: String
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @Option(help: "The display name.") var name: String?
     @Option(
         name: .customLong("environment"),
@@ -194,7 +194,7 @@ struct AppCreate: ParsableCommand {
 struct AppList: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the apps of a team.")
 
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -215,8 +215,8 @@ struct CollectionCommand: ParsableCommand {
 
 /// The app and the collection that a command refers to.
 struct CollectionOptions: ParsableArguments {
-    @Option(help: "The app.") var app: String
-    @Option(help: "The collection.") var collection: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
+    @Option(help: "The collection's identifier (coreml deploy collection list).") var collection: String
 
     var path: String { "apps/\(app)/collections/\(collection)" }
 }
@@ -228,9 +228,9 @@ struct CollectionCreate: ParsableCommand {
     )
 
     @Argument(help: "The identifier that the app's code uses.") var id: String
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
     @Option(name: .customLong("model"), help: "The name of a model; may be repeated.") var models: [String]
-    @Option(help: "The purpose.") var description: String?
+    @Option(help: "The collection's purpose, for the dashboard.") var description: String?
     @OptionGroup var server: ServerOptions
 
     private struct Body: Encodable {
@@ -251,7 +251,7 @@ struct CollectionCreate: ParsableCommand {
 struct CollectionList: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the collections of an app.")
 
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
     @OptionGroup var server: ServerOptions
 
     private struct Entry: Decodable {
@@ -291,7 +291,7 @@ struct Upload: ParsableCommand {
     )
 
     @Argument(help: "The archives and deltas.") var files: [String]
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -332,9 +332,9 @@ struct ConfigurationCommand: ParsableCommand {
             """
     )
 
-    @Option(help: "The app.") var app: String
-    @Option(help: "The environment.") var environment = "production"
-    @Option(name: [.short, .long], help: "The file.") var output = "ModelDeployment.json"
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
+    @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
+    @Option(name: [.short, .long], help: "The file to write.") var output = "ModelDeployment.json"
     @OptionGroup var server: ServerOptions
 
     func run() throws {

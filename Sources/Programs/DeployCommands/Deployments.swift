@@ -60,7 +60,7 @@ struct ReleaseCommand: ParsableCommand {
     }
 
     private struct App: Decodable { let team: String }
-    private struct Made: Decodable {
+    private struct CreateResponse: Decodable {
         let number: Int
         let sha256: String
     }
@@ -100,7 +100,7 @@ struct ReleaseCommand: ParsableCommand {
             }.make(of: name, to: file, hash: archive)
         }
         let body = Body(models: chosen, minimumRuntime: minimumRuntime, note: note)
-        try server.show(try client.post(place.path + "/releases", body), as: Made.self) {
+        try server.show(try client.post(place.path + "/releases", body), as: CreateResponse.self) {
             print("release \($0.number)")
         }
     }
@@ -136,15 +136,15 @@ struct Create: ParsableCommand {
     private static let operators = Operator.allCases.map(\.rawValue).joined(separator: ", ")
 
     @OptionGroup var place: CollectionOptions
-    @Option(help: "The environment.") var environment = "production"
-    @Option(help: "The display name.") var name: String?
+    @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
+    @Option(help: "The deployment's display name.") var name: String?
     @Option(name: .customLong("default"), help: "The release for devices that no rule matches.") var fallback: String?
-    @Option(help: "The share of devices that get the default, in per cent.") var percentage: Double?
+    @Option(help: "The share of devices that get the default; a percentage.") var percentage: Double?
     @Option(help: "The release for the other devices; bundled by default.") var rest: String?
-    @Option(help: "The share of devices that are held out for comparison, in per cent.") var holdout: Double?
+    @Option(help: "The share of devices that are held out for comparison; a percentage.") var holdout: Double?
     @Option(
         help: ArgumentHelp(
-            "Roll the default out in steps: the shares of devices, in per cent.",
+            "Roll the default out in steps: the percentages of devices.",
             valueName: "1,5,25,100"
         )
     )
@@ -159,7 +159,7 @@ struct Create: ParsableCommand {
     @Flag(help: "Activate it at once.") var activate = false
     @OptionGroup var server: ServerOptions
 
-    private struct Made: Decodable {
+    private struct CreateResponse: Decodable {
         let id: String
         let state: String
     }
@@ -178,10 +178,10 @@ struct Create: ParsableCommand {
         if let name { body["name"] = name }
         var data = try client.post(place.path + "/deployments", json: try JSONSerialization.data(withJSONObject: body))
         if activate {
-            let made = try ServerClient.decode(Made.self, data)
+            let made = try ServerClient.decode(CreateResponse.self, data)
             data = try client.post("deployments/\(made.id)/activate")
         }
-        try server.show(data, as: Made.self) { print("deployment \($0.id)\t\($0.state)") }
+        try server.show(data, as: CreateResponse.self) { print("deployment \($0.id)\t\($0.state)") }
     }
 
     private static func contents(_ path: String) throws -> Data {
@@ -267,18 +267,18 @@ struct Operate: ParsableCommand {
             """
     )
 
-    @Argument(help: "The deployment.") var deployment: String
+    @Argument(help: "The deployment's identifier (coreml deploy list).") var deployment: String
     @Argument(help: "The operation, as above.") var operation: String
     @OptionGroup var server: ServerOptions
 
-    private struct Made: Decodable {
+    private struct OperationResponse: Decodable {
         let id: String
         let state: String
     }
 
     func run() throws {
         let data = try server.client().post("deployments/\(deployment)/\(operation)")
-        try server.show(data, as: Made.self) { print("deployment \($0.id)\t\($0.state)") }
+        try server.show(data, as: OperationResponse.self) { print("deployment \($0.id)\t\($0.state)") }
     }
 }
 

@@ -37,7 +37,7 @@ struct EnrolmentShow: ParsableCommand {
         abstract: "Print the conditions for enrolling devices of an app."
     )
 
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -51,7 +51,7 @@ struct EnrolmentSet: ParsableCommand {
         abstract: "Change the conditions for enrolling devices of an app; enrolled devices stay enrolled."
     )
 
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
     @Flag(inversion: .prefixedNo, help: "Whether a device needs an enrolment token.") var requiresToken = false
     @Option(help: "The maximum number of devices; unlimited by default.") var deviceLimit: Int?
     @OptionGroup var server: ServerOptions
@@ -80,11 +80,11 @@ struct EnrolmentTokenCreate: ParsableCommand {
         let days: Int
     }
 
-    private struct Made: Decodable { let text: String }
+    private struct CreateResponse: Decodable { let text: String }
 
     func run() throws {
         let body = Body(app: app, uses: uses, days: days)
-        try server.show(try server.client().post(team.path + "/enrolment-tokens", body), as: Made.self) {
+        try server.show(try server.client().post(team.path + "/enrolment-tokens", body), as: CreateResponse.self) {
             print($0.text)
         }
     }

@@ -6,7 +6,7 @@ struct KeyCommand: ParsableCommand {
         commandName: "key",
         abstract: "Write, list, rotate and revoke the keys that a team's models are encrypted with.",
         discussion: """
-            The file can encrypt and cannot decrypt: it may be stored in a repository.  The private half stays on the server, which \
+            The file can encrypt and cannot decrypt: it may be stored in a repository. The private half stays on the server, which \
             gives devices the keys of single models.
 
             Examples:
@@ -25,7 +25,7 @@ struct KeyFile: ParsableCommand {
 
     @OptionGroup var team: TeamOptions
     @Option(help: "A key of 32 hexadecimal digits; by default the one that is in use.") var key = "current"
-    @Option(name: [.short, .long], help: "The file.") var output: String
+    @Option(name: [.short, .long], help: "The file to write the public key to.") var output: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {

@@ -30,7 +30,7 @@ struct MemberCommand: ParsableCommand {
 
 /// The team that a command refers to.
 struct TeamOptions: ParsableArguments {
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
 
     var path: String { "teams/\(team)" }
 }
@@ -84,7 +84,7 @@ struct MemberInvite: ParsableCommand {
             """
     )
 
-    @Argument(help: "The address.") var email: String
+    @Argument(help: "The e-mail address of the person.") var email: String
     @Option(help: "The display name.") var name: String?
     @OptionGroup var roles: RoleOptions
     @OptionGroup var team: TeamOptions
@@ -96,14 +96,14 @@ struct MemberInvite: ParsableCommand {
         let roles: [String]
     }
 
-    private struct Made: Decodable { let link: String }
+    private struct CreateResponse: Decodable { let link: String }
 
     func run() throws {
         let data = try server.client().post(
             team.path + "/invitations",
             Body(email: email, name: name, roles: roles.roles)
         )
-        try server.show(data, as: Made.self) { print($0.link) }
+        try server.show(data, as: CreateResponse.self) { print($0.link) }
     }
 }
 
@@ -177,12 +177,12 @@ struct MemberLink: ParsableCommand {
     @OptionGroup var team: TeamOptions
     @OptionGroup var server: ServerOptions
 
-    private struct Made: Decodable { let link: String }
+    private struct CreateResponse: Decodable { let link: String }
 
     func run() throws {
         let client = try server.client()
         let id = try client.member(member, team: team.team).id
-        try server.show(try client.post(team.path + "/members/\(id)/link"), as: Made.self) { print($0.link) }
+        try server.show(try client.post(team.path + "/members/\(id)/link"), as: CreateResponse.self) { print($0.link) }
     }
 }
 

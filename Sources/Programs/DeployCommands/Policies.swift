@@ -44,7 +44,7 @@ struct ExplainCommand: ParsableCommand {
     )
 
     @OptionGroup var place: CollectionOptions
-    @Option(help: "The environment.") var environment = "production"
+    @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
     @Option(help: "A deployment, also one that is not live.") var deployment: String?
     @Option(help: "A JSON file with the device's attributes; - for standard input.") var device: String?
     @Option(
@@ -147,8 +147,8 @@ struct DiffCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The deployment before.") var old: String
-    @Argument(help: "The deployment after.") var new: String
+    @Argument(help: "The identifier of the older deployment.") var old: String
+    @Argument(help: "The identifier of the newer deployment.") var new: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -190,12 +190,12 @@ struct CloneCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The deployment.") var deployment: String
+    @Argument(help: "The deployment's identifier (coreml deploy list).") var deployment: String
     @Option(help: "The display name of the new one.") var name: String?
     @Option(help: "The environment of the new one; the same by default.") var environment: String?
     @OptionGroup var server: ServerOptions
 
-    private struct Made: Decodable {
+    private struct CreateResponse: Decodable {
         let id: String
         let state: String
     }
@@ -215,6 +215,6 @@ struct CloneCommand: ParsableCommand {
             "apps/\(app)/collections/\(collection)/deployments",
             json: try JSONSerialization.data(withJSONObject: body)
         )
-        try server.show(made, as: Made.self) { print("deployment \($0.id)\t\($0.state)") }
+        try server.show(made, as: CreateResponse.self) { print("deployment \($0.id)\t\($0.state)") }
     }
 }

@@ -186,7 +186,7 @@ struct HistoryCommand: ParsableCommand {
     )
 
     @OptionGroup var place: CollectionOptions
-    @Option(help: "The environment.") var environment = "production"
+    @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
     @Option(help: "A time; prints the deployment that was live then.") var at: String?
     @OptionGroup var server: ServerOptions
 

@@ -17,7 +17,7 @@ struct Status: ParsableCommand {
             """
     )
 
-    @Argument(help: "The deployment.") var deployment: String
+    @Argument(help: "The deployment's identifier (coreml deploy list).") var deployment: String
     @Option(help: "The number of hours whose reports are counted.") var hours = 24
     @OptionGroup var server: ServerOptions
 
@@ -127,7 +127,7 @@ struct ApprovalsCommand: ParsableCommand {
             """
     )
 
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app's identifier (coreml deploy app list).") var app: String
     @Argument(help: "The environments; without any, no deployment needs an approval.") var environments: [String] = []
     @OptionGroup var server: ServerOptions
 
@@ -168,8 +168,8 @@ struct WebhookCreate: ParsableCommand {
         abstract: "Make a webhook; prints its secret."
     )
 
-    @Argument(help: "The address.") var url: String
-    @Option(help: "The team.") var team: String
+    @Argument(help: "The URL that receives the events.") var url: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @Option(
         name: .customLong("action"),
         help: "The prefix of the actions to send, such as deployment or key.revoke; may be repeated. All by default."
@@ -182,18 +182,18 @@ struct WebhookCreate: ParsableCommand {
         let actions: [String]
     }
 
-    private struct Made: Decodable { let secret: String }
+    private struct CreateResponse: Decodable { let secret: String }
 
     func run() throws {
         let data = try server.client().post("teams/\(team)/webhooks", Body(url: url, actions: actions))
-        try server.show(data, as: Made.self) { print($0.secret) }
+        try server.show(data, as: CreateResponse.self) { print($0.secret) }
     }
 }
 
 struct WebhookList: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List the webhooks of a team.")
 
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     private struct Entry: Decodable {
@@ -217,8 +217,8 @@ struct WebhookList: ParsableCommand {
 struct WebhookRemove: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a webhook.")
 
-    @Argument(help: "The webhook.") var id: String
-    @Option(help: "The team.") var team: String
+    @Argument(help: "The webhook's identifier (coreml deploy webhook list).") var id: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {

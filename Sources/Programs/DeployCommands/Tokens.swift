@@ -23,7 +23,7 @@ struct TokenCreate: ParsableCommand {
     )
 
     @OptionGroup var team: TeamOptions
-    @Option(help: "The purpose.") var name: String
+    @Option(help: "The token's purpose, for the list.") var name: String
     @OptionGroup var roles: RoleOptions
     @Option(help: "The only app that it is valid for; all of the team's apps by default.") var app: String?
     @Option(help: "The number of days that it is valid.") var days = 90
@@ -36,11 +36,13 @@ struct TokenCreate: ParsableCommand {
         let days: Int
     }
 
-    private struct Made: Decodable { let text: String }
+    private struct CreateResponse: Decodable { let text: String }
 
     func run() throws {
         let body = Body(name: name, roles: roles.roles, app: app, days: days)
-        try server.show(try server.client().post(team.path + "/tokens", body), as: Made.self) { print($0.text) }
+        try server.show(try server.client().post(team.path + "/tokens", body), as: CreateResponse.self) {
+            print($0.text)
+        }
     }
 }
 

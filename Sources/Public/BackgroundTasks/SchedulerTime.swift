@@ -1,4 +1,4 @@
-/// The clock of a scheduler: the date, and a way to run code later.
+/// The clock of a scheduler: the date, and calls after a delay.
 package protocol SchedulerTime: Sendable {
     var now: Date { get }
     /// Runs `body` on `queue` once `seconds` have passed.

@@ -85,7 +85,7 @@ enum BERTScalars {
         0x1DA75, 0x1DA75, 0x1DA84, 0x1DA84, 0x1DA9B, 0x1DA9F, 0x1DAA1, 0x1DAAF, 0x1E8D0, 0x1E8D6, 0xE0100, 0xE01EF,
     ]
 
-    /// Scalars that are no such marks but are reordered among them, and their combining class.
+    /// Scalars that are not such marks but are reordered among them, and their combining class.
     static let late: [UInt32] = [
         0x8D4, 230, 0x8D5, 230, 0x8D6, 230, 0x8D7, 230, 0x8D8, 230, 0x8D9, 230, 0x8DA, 230, 0x8DB, 230, 0x8DC, 230,
         0x8DD, 230, 0x8DE, 230, 0x8DF, 230, 0x8E0, 230, 0x8E1, 230, 0x1B44, 9, 0x1BAA, 9, 0x1BF2, 9, 0x1BF3, 9,

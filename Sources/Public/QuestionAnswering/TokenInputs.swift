@@ -99,7 +99,7 @@ struct TokenInputs: Sendable {
     ///   - second: The index from which tokens belong to the second text, whose kind is 1.
     ///   - padding: The identifier that fills the rest.
     /// - Returns: The inputs.
-    /// - Throws: `MLModelError` for values that are no features.
+    /// - Throws: `MLModelError` for values that are not features.
     func features(_ ids: [Int], second: Int, padding: Int) throws -> MLDictionaryFeatureProvider {
         let shape = shape(ids.count)
         let rest = shape.product - ids.count

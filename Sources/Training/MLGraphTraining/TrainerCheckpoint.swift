@@ -23,7 +23,7 @@ package enum TrainerCheckpoint {
 
     /// Decodes the number of steps, and tensors of the types and shapes of `expected`.
     ///
-    /// - Throws: `.malformed` for bytes that are no checkpoint, `.invalidInput` for other tensors.
+    /// - Throws: `.malformed` for bytes that are not a checkpoint, `.invalidInput` for other tensors.
     package static func contents(
         of bytes: [UInt8],
         like expected: [Tensor]

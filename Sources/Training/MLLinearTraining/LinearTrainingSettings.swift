@@ -1,4 +1,5 @@
 package import MLNumerics
+package import MLTrainingCore
 
 /// The hyperparameters of a linear model's training; names and defaults are those of Create ML's linear and logistic
 /// regression.
@@ -22,8 +23,8 @@ package struct LinearTrainingSettings: Hashable, Sendable {
 
     /// The settings of Create ML's support vector classifier: ½ / `penalty` is the L2 regularisation; 11 iterations.
     package static func supportVector(penalty: Double = 1) throws(ModelError) -> LinearTrainingSettings {
-        guard penalty > 0, penalty.isFinite else {
-            throw ModelError(.invalidInput, "penalty is \(penalty); it must be above 0")
+        guard Ranges.penalty.contains(penalty) else {
+            throw ModelError(.invalidInput, "penalty is \(penalty); it must be \(Ranges.penalty)")
         }
         var settings = LinearTrainingSettings()
         settings.maxIterations = 11
@@ -31,14 +32,31 @@ package struct LinearTrainingSettings: Hashable, Sendable {
         return settings
     }
 
+    /// The ranges of the hyperparameters.
+    package enum Ranges {
+        package static let maxIterations = ParameterRange.atLeast(1)
+        package static let penalty = ParameterRange.finite(above: 0)
+        package static let l1Penalty = ParameterRange.finite(atLeast: 0)
+        package static let l2Penalty = ParameterRange.finite(atLeast: 0)
+        package static let stepSize = ParameterRange.finite(above: 0)
+        package static let convergenceThreshold = ParameterRange.atLeast(0)
+    }
+
     func validate() throws(ModelError) {
-        func require(_ holds: Bool, _ name: String, _ value: Any, _ range: String) throws(ModelError) {
-            guard holds else { throw ModelError(.invalidInput, "\(name) is \(value); it must be \(range)") }
+        func require(_ range: ParameterRange, _ name: String, _ value: Double, _ text: String) throws(ModelError) {
+            guard range.contains(value) else {
+                throw ModelError(.invalidInput, "\(name) is \(text); it must be \(range)")
+            }
         }
-        try require(maxIterations > 0, "maxIterations", maxIterations, "1 or more")
-        try require(l1Penalty >= 0 && l1Penalty.isFinite, "l1Penalty", l1Penalty, "0 or more")
-        try require(l2Penalty >= 0 && l2Penalty.isFinite, "l2Penalty", l2Penalty, "0 or more")
-        try require(stepSize > 0 && stepSize.isFinite, "stepSize", stepSize, "above 0")
-        try require(convergenceThreshold >= 0, "convergenceThreshold", convergenceThreshold, "0 or more")
+        try require(Ranges.maxIterations, "maxIterations", Double(maxIterations), "\(maxIterations)")
+        try require(Ranges.l1Penalty, "l1Penalty", l1Penalty, "\(l1Penalty)")
+        try require(Ranges.l2Penalty, "l2Penalty", l2Penalty, "\(l2Penalty)")
+        try require(Ranges.stepSize, "stepSize", stepSize, "\(stepSize)")
+        try require(
+            Ranges.convergenceThreshold,
+            "convergenceThreshold",
+            convergenceThreshold,
+            "\(convergenceThreshold)"
+        )
     }
 }

@@ -7,7 +7,7 @@ package protocol ResumableTraining {
 
     /// Continues from the state of a training of the same data and settings, exactly as if it had been reached here.
     ///
-    /// - Throws: `.malformed` for bytes that are no such state, `.invalidInput` where the state is recognised as one of
+    /// - Throws: `.malformed` for bytes that are not such a state, `.invalidInput` where the state is recognised as one of
     ///   other data or settings. Never traps.
     mutating func restore(_ state: [UInt8]) throws(ModelError)
 }

@@ -1,4 +1,5 @@
 import MLNumerics
+package import MLTrainingCore
 
 /// The hyperparameters of tree training, named like Create ML's, with the defaults of its boosted trees.
 package struct TreeTrainingSettings: Hashable, Sendable {
@@ -27,7 +28,7 @@ package struct TreeTrainingSettings: Hashable, Sendable {
     package var ensemble = Ensemble.boosted
     /// The maximum number of rounds of boosting, or of a forest's trees for each output.
     package var maxIterations = 10
-    /// The maximum depth of a tree, 1…24.
+    /// The maximum depth of a tree.
     package var maxDepth = 6
     /// The minimum loss reduction of a split (gamma); splits with less are pruned.
     package var minLossReduction = 0.0
@@ -46,26 +47,42 @@ package struct TreeTrainingSettings: Hashable, Sendable {
 
     package init() {}
 
+    /// The ranges of the hyperparameters.
+    package enum Ranges {
+        package static let maxIterations = ParameterRange.atLeast(1)
+        package static let maxDepth = ParameterRange.between(1...24)
+        package static let minLossReduction = ParameterRange.atLeast(0)
+        package static let minChildWeight = ParameterRange.atLeast(0)
+        package static let stepSize = ParameterRange.fraction
+        package static let rowSubsample = ParameterRange.fraction
+        package static let columnSubsample = ParameterRange.fraction
+        static let lambda = ParameterRange.finite(atLeast: 0)
+        static let bins = ParameterRange.between(2...255)
+    }
+
     func validate() throws(ModelError) {
-        func require(_ holds: Bool, _ name: String, _ value: Any, _ range: String) throws(ModelError) {
-            guard holds else { throw ModelError(.invalidInput, "\(name) is \(value); it must be \(range)") }
+        func require(_ range: ParameterRange, _ name: String, _ value: Double, _ text: String) throws(ModelError) {
+            guard range.contains(value) else {
+                throw ModelError(.invalidInput, "\(name) is \(text); it must be \(range)")
+            }
         }
-        try require(maxIterations >= 1, "maxIterations", maxIterations, "at least 1")
-        try require((1...24).contains(maxDepth), "maxDepth", maxDepth, "between 1 and 24")
-        try require(minLossReduction >= 0, "minLossReduction", minLossReduction, "0 or more")
-        try require(minChildWeight >= 0, "minChildWeight", minChildWeight, "0 or more")
-        try require(stepSize > 0 && stepSize <= 1, "stepSize", stepSize, "above 0 and at most 1")
-        try require(rowSubsample > 0 && rowSubsample <= 1, "rowSubsample", rowSubsample, "above 0 and at most 1")
-        try require(
-            columnSubsample > 0 && columnSubsample <= 1,
-            "columnSubsample",
-            columnSubsample,
-            "above 0 and at most 1"
-        )
-        try require(lambda >= 0 && lambda.isFinite, "lambda", lambda, "0 or more")
+        func require(_ range: ParameterRange, _ name: String, _ value: Int) throws(ModelError) {
+            try require(range, name, Double(value), "\(value)")
+        }
+        func require(_ range: ParameterRange, _ name: String, _ value: Double) throws(ModelError) {
+            try require(range, name, value, "\(value)")
+        }
+        try require(Ranges.maxIterations, "maxIterations", maxIterations)
+        try require(Ranges.maxDepth, "maxDepth", maxDepth)
+        try require(Ranges.minLossReduction, "minLossReduction", minLossReduction)
+        try require(Ranges.minChildWeight, "minChildWeight", minChildWeight)
+        try require(Ranges.stepSize, "stepSize", stepSize)
+        try require(Ranges.rowSubsample, "rowSubsample", rowSubsample)
+        try require(Ranges.columnSubsample, "columnSubsample", columnSubsample)
+        try require(Ranges.lambda, "lambda", lambda)
         switch method {
         case .histogram(let bins), .refined(let bins):
-            try require((2...255).contains(bins), "the number of bins", bins, "between 2 and 255")
+            try require(Ranges.bins, "the number of bins", bins)
         case .automatic, .exact: break
         }
     }

@@ -1,4 +1,4 @@
-// An app that gets a model from a collection: `CollectionApp IDENTIFIER MODEL`.  It says what it has got, predicts with it, and
+// An app that gets a model from a collection: `CollectionApp IDENTIFIER MODEL`. It says what it has got, predicts with it, and
 // waits for the end of its input, so that Reliability/deployment-hygiene can look into its memory.
 
 import CoreML

@@ -9,7 +9,7 @@ import MLFiles
 import MLNumerics
 import UpdateFramework
 
-/// A reader, and what must hold of whatever it accepts.  Errors are answers; traps, hangs and broken promises are findings.
+/// A reader, and what must hold of whatever it accepts. Errors are answers; traps, hangs and broken promises are findings.
 enum FuzzTarget: String, CaseIterable {
     case policy, release, report, attributes, rollout, metadata, header, archive, signatures, statement, delta, key
     case record, messages

@@ -4,7 +4,7 @@ import MLFiles
 import MLNumerics
 import Testing
 
-/// Mutated documents: they are read or refused, and nothing traps.  `FUZZ_ROUNDS=600` makes twenty times as many, others.
+/// Mutated documents: they are read or refused, and nothing traps. `FUZZ_ROUNDS=600` makes twenty times as many, others.
 @Suite struct HostileDocumentTests {
     private let rounds = ProcessInfo.processInfo.environment["FUZZ_ROUNDS"].flatMap { Int($0) } ?? 30
     @Test func `mutated policies are read or refused`() throws {

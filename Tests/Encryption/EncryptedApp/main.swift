@@ -1,5 +1,5 @@
 // An app that loads a model and predicts with it, written as for a model in the clear: it is linked with the product
-// CoreMLEncryption, and that is all it does for encrypted models.  Prints how long loading took and the most memory that it
+// CoreMLEncryption, and that is all it does for encrypted models. Prints how long loading took and the most memory that it
 // took, in bytes; then waits for the end of its input, so that Reliability/encryption-hygiene can look into its memory.
 
 import CoreML

@@ -7,7 +7,7 @@ import SwiftProtobuf
     import Foundation
 #endif
 
-/// Layers of every kind with arbitrary fields: most are nonsense, some can be computed.  Equal seeds give equal layers.
+/// Layers of every kind with arbitrary fields: most are nonsense, some can be computed. Equal seeds give equal layers.
 ///
 /// It writes the fields of a layer's message by their numbers, from the table of the specification's fields.
 struct LayerGenerator {

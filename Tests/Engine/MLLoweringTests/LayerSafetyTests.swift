@@ -6,7 +6,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-/// Arbitrary layers on arbitrary arrays answer or throw; nothing traps.  `LAYER_TRIALS` says how many of each kind.
+/// Arbitrary layers on arbitrary arrays answer or throw; nothing traps. `LAYER_TRIALS` says how many of each kind.
 @Suite struct LayerSafetyTests {
     @Test func arbitraryLayersAnswerOrThrow() throws {
         let trials = ProcessInfo.processInfo.environment["LAYER_TRIALS"].flatMap(Int.init) ?? 12
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// Whether a layer could be loaded and computed.  Weight fields of the wrong length are mended as the errors say.
+    /// Whether a layer could be loaded and computed. Weight fields of the wrong length are mended as the errors say.
     private func answers(_ kind: LayerGenerator.Field, _ seed: UInt64, _ generator: inout LayerGenerator) throws -> Bool
     {
         generator.weightCounts = [:]

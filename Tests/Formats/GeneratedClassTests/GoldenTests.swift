@@ -4,7 +4,7 @@ import MLGeneration
 import Testing
 
 /// The sources in `Goldens` and `GeneratedClassesInSwift5`, which are compiled with these tests, are what the generator
-/// writes.  `RECORD_CLASSES=1` writes them anew.
+/// writes. `RECORD_CLASSES=1` writes them anew.
 struct GoldenTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 

@@ -212,7 +212,7 @@ struct EncodingTests {
         #expect(try #require(largestDifference(read.bitmap, image.bitmap)) <= 40)
     }
 
-    /// A JPEG file has at most 65,500 pixels a side.  The destination takes one image, so no other one replaces it.
+    /// A JPEG file has at most 65,500 pixels a side. The destination takes one image, so no other one replaces it.
     @Test func anImageThatCannotBeEncodedFailsTheDestination() throws {
         let data = NSMutableData()
         let destination = try #require(CGImageDestinationCreateWithData(data, "public.jpeg" as CFString, 1, nil))

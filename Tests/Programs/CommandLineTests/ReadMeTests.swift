@@ -27,10 +27,11 @@ import Testing
             .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.map { "\(folder)/\($0)" }
     }
 
-    /// Everything that is built and may be shown.  `scripts/example-package` builds Examples/Flowers.
+    /// Everything that is built and may be shown. `scripts/example-package` builds Examples/Flowers.
     private static func sources() throws -> [String] {
         try [
-            "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Examples",
+            "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Tests/Public/CreateMLTests/Articles",
+            "Examples",
             "Sources/Engine/MLOperators/Activations",
             "Tests/Engine/MLOperatorsTests/Activations",
         ]

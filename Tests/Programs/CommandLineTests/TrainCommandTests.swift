@@ -229,6 +229,7 @@ struct TrainCommandTests {
             (start + [data, "--target", "kind", "--algorithm", "linear"], 1, "logistic"),
             (start + [data, "--target", "price", "--algorithm", "logistic"], 1, "--classifier"),
             (start + [data, "--target", "price", "--depth", "3"], 64, "--algorithm"),
+            (["train", "recommender", data, "--seed", "3"], 64, "--validation-share"),
             (start + [data, "--target", "price", "--algorithm", "linear", "--depth", "3"], 64, "linear"),
             (start + [data, "--target", "price", "-o", path("x.txt")], 64, ".mlmodel"),
         ] as [([String], Int32, String)] {

@@ -1,6 +1,6 @@
 // Makes the model of Examples/Flowers, and pictures to ask it about: flowers that are drawn here, and a small network that
-// learns to tell them apart.  `FlowerGarden MODEL PICTURES [SEED [VERSION]]`; another seed gives other weights for the same
-// interface.  `FlowerGarden effect NAME MODEL [VERSION]` makes a model that tints pictures.
+// learns to tell them apart. `FlowerGarden MODEL PICTURES [SEED [VERSION]]`; another seed gives other weights for the same
+// interface. `FlowerGarden effect NAME MODEL [VERSION]` makes a model that tints pictures.
 
 import CoreML
 import CoreMLExtras

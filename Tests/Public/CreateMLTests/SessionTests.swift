@@ -26,7 +26,7 @@ import Testing
         #expect(try await again.resume().value == JobTests.whole(9, extraction: extraction))
     }
 
-    @Test func `A session that is made where one is goes on with it, also to a higher limit`() async throws {
+    @Test func `A session in the folder of another continues it, also to a higher limit`() async throws {
         let folder = try TemporaryFolder()
         _ = try await MLTrainingSession(CountingRun(seed: 9, limit: 5), parameters(folder)).resume().value
         let session = try MLTrainingSession(CountingRun(seed: 9, limit: 12), parameters(folder))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `Checkpoints that are removed are not gone on from`() async throws {
+    @Test func `Training does not continue from removed checkpoints`() async throws {
         let folder = try TemporaryFolder()
         let session = try MLTrainingSession(CountingRun(seed: 9), parameters(folder, every: 5))
         _ = try await session.resume().value

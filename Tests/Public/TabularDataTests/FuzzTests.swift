@@ -49,7 +49,7 @@ struct FuzzTests {
         return data
     }
 
-    /// The fast way through a text and the careful one give the same.  An escape character that does not occur asks for
+    /// The fast way through a text and the careful one give the same. An escape character that does not occur asks for
     /// the careful one.
     @Test(arguments: 0..<20)
     func csv(seed: UInt64) {

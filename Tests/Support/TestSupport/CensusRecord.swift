@@ -5,7 +5,7 @@ import Synchronization
 
 /// What the tests of one process asked of each operator; the census turns it into a document.
 ///
-/// `COREML_CENSUS_RECORD` names the file; without it nothing is written.  A line is an operator, the kind of fact
+/// `COREML_CENSUS_RECORD` names the file; without it nothing is written. A line is an operator, the kind of fact
 /// (`types`, `kernel`, `layer`, `gradient`, `tests`) and the fact, separated by tabs.
 package final class CensusRecord: Sendable {
     package static let shared = ProcessInfo.processInfo.environment["COREML_CENSUS_RECORD"].flatMap(CensusRecord.init)

@@ -12,7 +12,7 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
     package var op: any Operator
     /// In the operator's order; `nil` for optional operands that are not given.
     package var operands: [Tensor?]
-    /// The operands whose contents a model holds: weights.  The operator's `shapeOperands` always count among them.
+    /// The operands whose contents a model holds: weights. The operator's `shapeOperands` always count among them.
     package var constants: Set<Int>
     /// The results as known from elsewhere; without them the plain evaluation is only checked against its type rule.
     package var expected: [Tensor]?

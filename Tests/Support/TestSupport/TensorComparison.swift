@@ -3,7 +3,7 @@ package import MLNumerics
 /// Where `found` differs from `expected`: in shape, type, or first beyond `tolerance`; `nil` when they agree.
 ///
 /// Two numbers agree when their distance is at most `tolerance` · max(1, |expected|); NaN agrees with NaN, and an
-/// infinity with itself.  Strings agree when equal.
+/// infinity with itself. Strings agree when equal.
 package func difference(_ found: Tensor, _ expected: Tensor, tolerance: Double) -> String? {
     guard found.shape == expected.shape else { return "shape \(found.shape) instead of \(expected.shape)" }
     guard found.scalarType == expected.scalarType else {

@@ -1,4 +1,4 @@
-// Names the flowers on pictures.  The class Flowers is made of Flowers.mlmodel, which lies beside this file, by the build.
+// Names the flowers on pictures. The class Flowers is made of Flowers.mlmodel, which lies beside this file, by the build.
 
 import CoreML
 

@@ -11,7 +11,7 @@
 enum { CSECRETS_SLOT = 64 };
 
 /// Zeroed memory for one secret of up to `CSECRETS_SLOT` bytes, which no core dump, debugger or swap file shows where the
-/// system offers that (`memfd_secret`), else memory that is locked and left out of core dumps.  NULL when there is none.
+/// system offers that (`memfd_secret`), else memory that is locked and left out of core dumps. NULL when there is none.
 void *_Nullable csecrets_allocate(void);
 
 /// Overwrites a secret and gives its memory up.

@@ -13,8 +13,8 @@ package import MLNumerics
 /// | 20, 21 | their forms without repetitions |
 /// | 22 | the form without repetitions of the first token |
 ///
-/// A form has `X` for capitals, `x` for other letters, `9` for digits and other characters as they are.  Characters are
-/// Unicode scalars of the composed spelling.  Before the first token stands "^", behind the last "$".
+/// A form has `X` for capitals, `x` for other letters, `9` for digits and other characters as they are. Characters are
+/// Unicode scalars of the composed spelling. Before the first token stands "^", behind the last "$".
 package struct TaggerFeatures: Sendable {
     package let tokenizer: TextTokenizer
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Divides texts into words or sentences by the rules of a language: Unicode Standard Annex #29 and ICU's dictionaries.
 ///
-/// Training and prediction both divide texts here, so a model sees at run time what it was trained on.  Any number of
+/// Training and prediction both divide texts here, so a model sees at run time what it was trained on. Any number of
 /// threads may use one tokenizer.
 package final class TextTokenizer: Sendable {
     package enum Unit: Sendable { case words, sentences }

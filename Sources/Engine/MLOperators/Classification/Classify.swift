@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// Pairs probabilities with class labels; the last operation of a classifier.
 ///
-/// Operand: probabilities of any shape with one element for each class.  Results: the label of the largest one (a
+/// Operand: probabilities of any shape with one element for each class. Results: the label of the largest one (a
 /// string or an int64 scalar), and the probabilities by label, as a vector in the order of `labels`.
 package struct Classify: Operator {
     package static let names: [MILName] = ["classify"]

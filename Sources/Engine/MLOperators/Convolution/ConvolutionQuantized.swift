@@ -4,7 +4,7 @@ package import MLNumerics
 /// A convolution whose weight is stored as 8-bit integers: weight = stored · scale + offset for `linear`.
 ///
 /// Operands: x, stored weight, bias?, scale, offset; the last two are scalars or hold one value for each output
-/// channel.  Stands for a `Convolution` with the decoded weight.
+/// channel. Stands for a `Convolution` with the decoded weight.
 package struct ConvolutionQuantized: Operator {
     package static let names: [MILName] = ["conv_quantized"]
 

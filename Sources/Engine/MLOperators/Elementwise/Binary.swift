@@ -32,7 +32,7 @@ package protocol DifferentiableBinaryFunction: BinaryFunction {
 
 /// `z = f(x, y)`, element by element, with broadcasting.
 ///
-/// Operands: x, y of one scalar type (or the wider of two floating or integer types).  The result has that type, or
+/// Operands: x, y of one scalar type (or the wider of two floating or integer types). The result has that type, or
 /// `bool` for comparisons.
 package struct Binary<Function: BinaryFunction>: Operator, LoweredFromLayers {
     package static var names: [MILName] { Function.names }

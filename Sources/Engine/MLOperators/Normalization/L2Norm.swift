@@ -5,7 +5,7 @@ import MLKernels
 
 /// Division by the Euclidean length: y = x / √(Σ x² + epsilon), summed over the last three axes.
 ///
-/// Operand: x of rank 3 or more.  Result: like x.
+/// Operand: x of rank 3 or more. Result: like x.
 package struct L2Norm: Operator {
     package static let names: [MILName] = ["l2_norm"]
 

@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// A constant in another float type.
 ///
-/// Operand: float16 values.  Result: the same in float32.
+/// Operand: float16 values. Result: the same in float32.
 package struct ConstexprCast: Operator {
     package static let names: [MILName] = [MILName("constexpr_cast", .iOS16 ... .newest)]
 

@@ -194,7 +194,7 @@ extension IntegerProduct {
         }
     }
 
-    /// The operation on the sums of a run, and its destination.
+    /// The operations on the sums of a run, and their destination.
     private func finish(
         _ bias: FloatSource,
         residual: ScalarType?

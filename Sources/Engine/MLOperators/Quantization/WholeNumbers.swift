@@ -7,7 +7,7 @@ package import MLNumerics
 package struct QuantizationGrid: Hashable, Sendable, Codable {
     /// The divisor of the numbers.
     package var scale: Double
-    /// The value of one step; most often the scale.
+    /// The value of the integer 1, usually the scale.
     package var step: Double
     package var low: Int
     package var high: Int

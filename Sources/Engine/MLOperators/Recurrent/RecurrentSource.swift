@@ -80,7 +80,7 @@ struct RecurrentSource: Sendable {
     /// The packed weights, all of which are constants, shared between plans.
     func packed() -> RecurrentWeights? {
         guard let x = weightX.constant, let h = weightH.constant else {
-            preconditionFailure("weights that are no constants are packed while running")
+            preconditionFailure("weights that are not constants are packed while running")
         }
         let others = ([weightH] + vectors).map { weight in
             weight?.constant.map { "\(UInt(bitPattern: $0.address))" } ?? "-"

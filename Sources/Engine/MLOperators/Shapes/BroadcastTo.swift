@@ -4,7 +4,7 @@ import MLSpecification
 
 /// `x` stretched to a shape by the rules of broadcasting.
 ///
-/// Operands: x, shape [K].  Only neural networks have it.
+/// Operands: x, shape [K]. Only neural networks have it.
 package struct BroadcastTo: Rearrangement {
     package init() {}
 

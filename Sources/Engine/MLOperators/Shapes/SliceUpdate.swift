@@ -4,7 +4,7 @@ package import MLNumerics
 
 /// `x` with the slice `[begin : end : stride]` replaced by `update`.
 ///
-/// Operands: x, update (of the slice's shape), begin [rank], end [rank].  Result: as x.
+/// Operands: x, update (of the slice's shape), begin [rank], end [rank]. Result: as x.
 package struct SliceUpdate: Operator {
     package static let names: [MILName] = ["slice_update"]
     package var rule: SliceRule

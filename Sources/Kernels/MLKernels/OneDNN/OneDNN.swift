@@ -35,30 +35,34 @@ package enum OneDNN {
             bias: UnsafePointer<Float>?
         ) -> Operation? {
             guard version > 0 else { return nil }
-            let after = kernel.indices.map { axis -> Int in
+            let paddingAfter = kernel.indices.map { axis -> Int in
                 let reach = geometry.dilations[axis] * (kernel[axis] - 1) + 1
                 let last = (geometry.outputSize[axis] - 1) * geometry.strides[axis] + reach
                 return last - geometry.inputSize[axis] - geometry.paddingBefore[axis]
             }
-            return OneDNN.lock.withLock { _ in
-                Operation(
-                    codnn_convolution(
-                        Int32(kernel.count),
-                        geometry.batch,
-                        inputChannels,
-                        outputChannels,
-                        groups,
-                        geometry.inputSize,
-                        geometry.outputSize,
-                        kernel,
-                        geometry.strides,
-                        geometry.dilations,
-                        geometry.paddingBefore,
-                        after,
-                        weights,
-                        bias
-                    )
+            let axes = kernel.count
+            let sizes =
+                geometry.inputSize + geometry.outputSize + kernel + geometry.strides + geometry.dilations
+                + geometry.paddingBefore + paddingAfter
+            return sizes.withUnsafeBufferPointer { sizes in
+                func field(_ index: Int) -> UnsafePointer<Int>? { sizes.baseAddress.map { $0 + index * axes } }
+                var arguments = codnn_convolution_arguments(
+                    axes: Int32(axes),
+                    batch: geometry.batch,
+                    in_channels: inputChannels,
+                    out_channels: outputChannels,
+                    groups: groups,
+                    in_size: field(0),
+                    out_size: field(1),
+                    kernel: field(2),
+                    stride: field(3),
+                    dilation: field(4),
+                    padding_before: field(5),
+                    padding_after: field(6),
+                    weights: weights,
+                    bias: bias
                 )
+                return OneDNN.lock.withLock { _ in Operation(codnn_convolution(&arguments)) }
             }
         }
 
@@ -76,21 +80,18 @@ package enum OneDNN {
             bias: UnsafePointer<Float>?
         ) -> Operation? {
             guard version > 0 else { return nil }
-            return OneDNN.lock.withLock { _ in
-                Operation(
-                    codnn_matmul(
-                        rows,
-                        columns,
-                        terms,
-                        xStride,
-                        yStride,
-                        weights,
-                        termStride,
-                        columnStride,
-                        bias
-                    )
-                )
-            }
+            var arguments = codnn_matmul_arguments(
+                m: rows,
+                n: columns,
+                k: terms,
+                src_stride: xStride,
+                dst_stride: yStride,
+                weights: weights,
+                k_stride: termStride,
+                n_stride: columnStride,
+                bias: bias
+            )
+            return OneDNN.lock.withLock { _ in Operation(codnn_matmul(&arguments)) }
         }
 
         deinit { OneDNN.lock.withLock { _ in codnn_destroy(handle) } }

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Expands a raw DEFLATE stream into exactly `target_size` bytes.  Returns 1 on success, 0 when the stream is damaged or
+/// Expands a raw DEFLATE stream into exactly `target_size` bytes. Returns 1 on success, 0 when the stream is damaged or
 /// has another size.
 int cdeflate_expand(const uint8_t *source, size_t source_size, uint8_t *target, size_t target_size);
 

@@ -19,7 +19,7 @@ int cnum_double(const uint8_t *start, const uint8_t *end, double *out);
 
 typedef enum { CNUM_NONE, CNUM_INTEGER, CNUM_DOUBLE } cnum_kind;
 
-// The JSON number (RFC 8259) that [start, end) begins with: its kind, and its end in `after`.  Numbers without point and
+// The JSON number (RFC 8259) that [start, end) begins with: its kind, and its end in `after`. Numbers without point and
 // exponent that an int64 holds go to `integer`, but for -0; all others to `number`, as cnum_double reads them.
 // CNUM_NONE with `after` at the offending byte when there is none.
 cnum_kind cnum_json(const uint8_t *start, const uint8_t *end, const uint8_t **after, int64_t *integer, double *number);
@@ -32,7 +32,7 @@ double cnum_scaled(uint64_t w, int exponent);
 // The shortest digits that read back as the same number, written as Swift's description; at most CNUM_MOST_BYTES.
 size_t cnum_write(double value, uint8_t *out);
 
-// The same for JSON: whole numbers below 2^53 without ".0", but for -0.0.  The value is finite.
+// The same for JSON: whole numbers below 2^53 without ".0", but for -0.0. The value is finite.
 size_t cnum_write_json(double value, uint8_t *out);
 
 #ifdef __cplusplus

@@ -174,7 +174,7 @@ function formWay(model, handlers) {
   const picture = () => fields.find((each) => each.editor.bitmap) ?? null;
   const element = h("div", { class: "fields" }, h("div", { class: small ? "fields many" : "fields" }, needed.map((each) => each.element)),
     others.length ? h("details", { open: needed.length === 0 || others.some((each) => ["overlap", "confidenceThreshold"].includes(each.feature.role)) }, h("summary", {}, others.length === 1 ? "1 optional input" : `${others.length} optional inputs`), h("div", { class: "fields" }, others.map((each) => each.element))) : null,
-    hasState ? h("div", { class: "buttons" }, button("Begin anew", "reset", async () => { await post("/api/forget", JSON.stringify({ state })); state = newId("state") + Math.random().toString(36).slice(2); turns = 0; counter.textContent = "The state is empty."; }), counter) : null);
+    hasState ? h("div", { class: "buttons" }, button("Restart", "reset", async () => { await post("/api/forget", JSON.stringify({ state })); state = newId("state") + Math.random().toString(36).slice(2); turns = 0; counter.textContent = "The state is empty."; }), counter) : null);
   async function request(variant) {
     const parcel = new Parcel();
     const inputs = {};
@@ -287,11 +287,11 @@ function questionWay(model, handlers) {
   };
 }
 
-/** A text that the model goes on with; the answer grows while it is read. */
+/** A text that the model continues; the answer grows while it is read. */
 function generationWay(model) {
   const id = newId("prompt");
   const error = h("p", { class: "field-error", role: "alert" });
-  const prompt = h("textarea", { id, rows: 5, placeholder: model.hasVocabulary ? "The model goes on with what you write" : "Numbers of tokens, such as 464 3290; with --vocabulary the page takes texts" });
+  const prompt = h("textarea", { id, rows: 5, placeholder: model.hasVocabulary ? "The model continues your text" : "Numbers of tokens, such as 464 3290; with --vocabulary the page takes texts" });
   const settings = { count: 40, temperature: 0.8 };
   const element = h("div", { class: "fields" }, h("div", { class: "field" }, h("label", { for: id }, "Beginning"), prompt),
     h("div", { class: "controls" },

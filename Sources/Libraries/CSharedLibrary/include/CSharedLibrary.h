@@ -9,13 +9,13 @@
 
 // Opens the shared library `name` and stores the addresses of `count` functions in `functions`, a struct of as many
 // function pointers in the order of `names`.  0, or 1 with a message that names the library, the cause and `package`, which
-// Debian has it in.  The library stays open.
+// Debian has it in. The library stays open.
 int csl_open(const char *name, const char *package, const char *const *names, size_t count, void *functions,
              char message[CSL_MESSAGE]);
 
 // Defines `library`, a struct of function pointers, and `library_problem()`, which opens `name` when it is first called and
-// gives NULL, or why the functions cannot be used.  FUNCTIONS(X) lists the functions as X(function); CSL_FIELD(function) is
-// the field of one, CSL_NAME(function) its name in the library and a comma; both are defined by who uses this.  `start` is
+// gives NULL, or why the functions cannot be used. FUNCTIONS(X) lists the functions as X(function); CSL_FIELD(function) is
+// the field of one, CSL_NAME(function) its name in the library and a comma; both are defined by who uses this. `start` is
 // an expression that is evaluated once after opening.
 #define CSL_LIBRARY(library, name, package, FUNCTIONS, start) \
     static struct { \

@@ -6,7 +6,7 @@
 
 typedef enum { CTS_WORDS = 0, CTS_SENTENCES = 1 } cts_unit;
 
-// What a segment between two boundaries is.  Sentences are CTS_LETTERS.
+// What a segment between two boundaries is. Sentences are CTS_LETTERS.
 typedef enum {
     CTS_SPACE = 0,    // white space and control characters
     CTS_MARK = 1,     // punctuation and symbols
@@ -23,8 +23,8 @@ typedef struct {
 
 typedef struct cts_iterator cts_iterator;
 
-// An iterator for a language (a BCP 47 tag; "" for none in particular).  NULL on failure, with ICU's name for it in
-// *error.  One thread at a time may use an iterator.
+// An iterator for a language (a BCP 47 tag; "" for none in particular). NULL on failure, with ICU's name for it in
+// *error. One thread at a time may use an iterator.
 cts_iterator *cts_open(cts_unit unit, const char *language, const char **error);
 void cts_close(cts_iterator *iterator);
 
@@ -34,7 +34,7 @@ int cts_begin(cts_iterator *iterator, const char *text, size_t length);
 // The next at most `capacity` segments, which adjoin and cover the text; 0 at its end.
 size_t cts_next(cts_iterator *iterator, cts_segment *segments, size_t capacity);
 
-// Canonically composed UTF-8, in the lower case of the language when `lower` is not 0.  Writes nothing when the result
-// does not fit.  Returns the length of the result in bytes, or -1 when ICU fails or memory lacks.
+// Canonically composed UTF-8, in the lower case of the language when `lower` is not 0. Writes nothing when the result
+// does not fit. Returns the length of the result in bytes, or -1 when ICU fails or memory lacks.
 ptrdiff_t cts_compose(
     const char *text, size_t length, int lower, const char *language, char *result, size_t capacity);

@@ -1,6 +1,6 @@
 // Pages with lines, areas and text of every script: cairo draws, Pango sets the text.
 //
-// Coordinates are those of a page whose origin is at the top left.  One thread at a time may use a page.
+// Coordinates are those of a page whose origin is at the top left. One thread at a time may use a page.
 #pragma once
 
 #include <stddef.h>
@@ -18,18 +18,18 @@ typedef struct cdr_page cdr_page;
 // Why nothing can be drawn, or NULL: cairo and Pango are opened by the first call, which comes before all others.
 const char *cdr_problem(void);
 
-// A white page.  `scale` is what a unit is in pixels of a PNG; the other forms have points, and ignore it.  NULL without
+// A white page. `scale` is what a unit is in pixels of a PNG; the other forms have points, and ignore it. NULL without
 // memory; whatever else is wrong is said by cdr_finish.
 cdr_page *cdr_open(cdr_form form, double width, double height, double scale);
 void cdr_close(cdr_page *page);
 
-// Ends the page and gives the file's bytes, which live until it is closed.  NULL, or why there is no file.
+// Ends the page and gives the file's bytes, which live until it is closed. NULL, or why there is no file.
 const char *cdr_finish(cdr_page *page, const uint8_t **bytes, size_t *count);
 
 void cdr_fill_rectangle(cdr_page *page, double x, double y, double width, double height, cdr_colour colour);
 
-// Lines that are one figure: where they cross, the colour is not laid on twice.  `points` are x and y of each point,
-// line after line; `lengths` how many points each of the `lines` has.  A line of one point is a disc.
+// Lines that are one figure: where they cross, the colour is not laid on twice. `points` are x and y of each point,
+// line after line; `lengths` how many points each of the `lines` has. A line of one point is a disc.
 void cdr_stroke(
     cdr_page *page, const double *points, const size_t *lengths, size_t lines, double width, cdr_colour colour);
 

@@ -5,14 +5,14 @@
 /// A sound file that is being read.
 typedef struct csoundfile csoundfile;
 
-/// What a file says about itself.  `frames` is a claim: streams may hold more or less.
+/// What a file says about itself. `frames` is a claim: streams may hold more or less.
 typedef struct {
     int64_t frames;
     int32_t rate;
     int32_t channels;
 } csoundfile_info;
 
-/// Opens the file at `path`.  On failure gives NULL and a reason of at most `size` bytes, terminated.
+/// Opens the file at `path`. On failure gives NULL and a reason of at most `size` bytes, terminated.
 csoundfile *csoundfile_open(const char *path, csoundfile_info *info, char *reason, size_t size);
 
 /// Reads up to `frames` frames, channel beside channel, in full scale -1…1.

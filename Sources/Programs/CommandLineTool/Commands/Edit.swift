@@ -78,8 +78,8 @@ struct Edit: ParsableCommand {
 
 /// The options for a model's metadata.
 struct MetadataOptions: ParsableArguments {
-    @Option var author: String?
-    @Option var license: String?
+    @Option(help: "The author in the model's metadata.") var author: String?
+    @Option(help: "The licence in the model's metadata.") var license: String?
     @Option(name: .customLong("model-version"), help: "The model's version in its metadata.") var version: String?
     @Option(help: "The description of the model.") var description: String?
     @Option(help: ArgumentHelp("A custom metadata entry; an empty value removes it.", valueName: "key=value"))

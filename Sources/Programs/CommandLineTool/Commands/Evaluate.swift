@@ -25,18 +25,22 @@ struct Evaluate: ParsableCommand {
               coreml evaluate Cards.mlmodel held-out/ --report cards.html
               coreml evaluate Shop.mlmodel later.csv --observed earlier.csv --user customer --item product
 
-            For models of texts, words, sounds and activities DATA has the form of 'coreml train text', 'sound' and
-            'activity'; words are counted token by token, sounds window by window, activities sample by sample. For models
-            with one image input it may be a folder with a folder of images for each label, as in 'coreml update'; the
-            report of a classifier that 'coreml train image' made lists the misclassified pictures, and files that cannot be
-            read do not end it. For a detector DATA has the form of 'coreml train object'; the report has the average
-            precision of each label, and pictures with correct, wrong and missed detections. For a recommender it is a table
-            of users' choices, and --observed another of their earlier choices, from which items are recommended. For all
-            others DATA is a .csv file or an SFrame (a folder that Turi Create or Create ML wrote) with columns for the
-            model's inputs and for the feature that it predicts; an empty cell of a number is a missing value. For a
-            classifier the report has accuracy, confusion matrix, precision and recall; for a model that predicts a number
-            its errors, R², predicted against true values, and residuals; for both the permutation importance of the
-            columns: how much worse the predictions become when a column is shuffled.
+            DATA depends on the kind of model:
+              texts, words, sounds, activities  as for 'coreml train text', 'sound' and 'activity'; results are counted by
+                              text, token, window and sample
+              an image input  also a folder with a folder of images for each label, as for 'coreml update'; the report
+                              lists misclassified pictures of models from 'coreml train image', and continues after
+                              files that cannot be read
+              a detector      as for 'coreml train object'; the report has the average precision of each label, and
+                              pictures with correct, wrong and missed detections
+              a recommender   a table of users' choices; items are recommended from those in --observed, a table of their
+                              earlier choices
+              all others      a .csv file or an SFrame with columns for the inputs and for the predicted feature; an empty
+                              cell of a number is a missing value
+
+            The report of a classifier has accuracy, confusion matrix, precision and recall; that of a regressor its errors,
+            R², predicted against true values, and residuals. Both have the permutation importance of the columns: how much
+            worse the predictions become when a column is shuffled.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.
             """

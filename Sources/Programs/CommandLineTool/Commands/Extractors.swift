@@ -79,7 +79,7 @@ struct ListExtractors: ParsableCommand {
 }
 
 extension Extractor {
-    /// A short description of the network's input.
+    /// The network's input, in a few words.
     fileprivate var inputText: String {
         switch subject {
         case .pictures(let size, _), .joints(let size, _): "\(size) × \(size)"

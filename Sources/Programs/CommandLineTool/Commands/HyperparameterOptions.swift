@@ -3,7 +3,7 @@ import CreateML
 
 /// The hyperparameters of `coreml train tabular`.
 ///
-/// `CreateML` declares the hyperparameters and their algorithms; this type declares the names of the options.
+/// `CreateML` declares them, their algorithms, defaults and ranges (`Hyperparameter`); this type has the names of the options.
 struct HyperparameterOptions: ParsableArguments {
     @Option(help: help("maxIterations")) var iterations: Int?
     @Option(help: help("maxDepth")) var depth: Int?

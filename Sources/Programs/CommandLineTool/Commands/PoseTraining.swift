@@ -5,10 +5,10 @@ import TabularData
 struct PoseTraining<Task: MLKeypointTask> {
     /// The kind of model in reports.
     let kind: String
-    /// The subject that is detected in pictures: "hand" or "body".
+    /// The subject of the pictures: "hand" or "body".
     let part: String
     let columns: PoseColumnOptions
-    let held: ValidationOptions
+    let held: SplitOptions
     let training: TrainingOptions
     /// The facts of a report about the kind of task.
     var facts: [(name: String, value: String)] = []
@@ -77,7 +77,7 @@ extension PoseTraining where Task: MLActionTask {
         kind: String,
         part: String,
         columns: PoseColumnOptions,
-        held: ValidationOptions,
+        held: SplitOptions,
         training: TrainingOptions,
         actions: ActionOptions
     ) {

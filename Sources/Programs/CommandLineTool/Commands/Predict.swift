@@ -62,7 +62,7 @@ struct Predict: ParsableCommand {
     var json = false
     @Option(help: "The number of a classifier's classes to print.")
     var top = 5
-    @Option(name: .customLong("repeat"), help: "The number of predictions; prints the time of the last one.")
+    @Option(name: .customLong("repeat"), help: "Predict this many times and print the time of the last run.")
     var repetitions = 1
 
     private static let optionsOfFiles: Set<String> = ["--windows", "--overlap", "--recording", "--features"]

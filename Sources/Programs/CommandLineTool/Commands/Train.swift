@@ -58,8 +58,6 @@ struct ValidationOptions: ParsableArguments {
     var validation: String?
     @Option(help: "The share of DATA to hold out for validation; 0 for none.")
     var validationShare: Double?
-    @Option(help: "The random seed.")
-    var seed: Int?
 
     func validate() throws {
         guard validation == nil || validationShare == nil else {
@@ -71,7 +69,13 @@ struct ValidationOptions: ParsableArguments {
     }
 
     /// The requested validation, in the task's form.
+    /// - Parameters:
+    ///   - seed: The seed of the split of `--validation-share`.
+    ///   - none: No validation.
+    ///   - split: Validation with a part of DATA.
+    ///   - data: Validation with the data at a path.
     func choice<Choice>(
+        seed: Int?,
         none: Choice,
         split: (MLSplitStrategy) -> Choice,
         data: (String) throws -> Choice
@@ -82,5 +86,27 @@ struct ValidationOptions: ParsableArguments {
         case let share?: return split(.fixed(ratio: share, seed: seed ?? 42))
         case nil: return split(.automatic)
         }
+    }
+}
+
+/// The options for validation data of kinds of training whose only random choice that a seed can fix is the split.
+struct SplitOptions: ParsableArguments {
+    @OptionGroup var data: ValidationOptions
+    @Option(help: "The random seed of --validation-share; 42 by default.")
+    var seed: Int?
+
+    func validate() throws {
+        guard seed == nil || data.validationShare != nil else {
+            throw ValidationError("--seed chooses the part that --validation-share holds out; give that, too")
+        }
+    }
+
+    /// The requested validation, in the task's form, as `ValidationOptions.choice`.
+    func choice<Choice>(
+        none: Choice,
+        split: (MLSplitStrategy) -> Choice,
+        data source: (String) throws -> Choice
+    ) rethrows -> Choice {
+        try data.choice(seed: seed, none: none, split: split, data: source)
     }
 }

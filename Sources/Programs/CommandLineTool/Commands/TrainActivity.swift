@@ -47,7 +47,7 @@ struct TrainActivity: ParsableCommand {
     var batchSize = 32
     @Option(help: "The maximum number of iterations, each of 50 steps or more.")
     var iterations = 10
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {

@@ -43,7 +43,7 @@ struct TrainImage: ParsableCommand {
     var layers: [Int] = []
     @Option(help: "The maximum number of iterations.")
     var iterations = 25
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     enum Augmentation: String, ExpressibleByArgument, CaseIterable {

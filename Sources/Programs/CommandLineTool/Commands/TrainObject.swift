@@ -36,7 +36,7 @@ struct TrainObject: ParsableCommand {
     var iterations: Int?
     @Option(help: "The number of views of pictures in an iteration.")
     var batchSize = 16
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {

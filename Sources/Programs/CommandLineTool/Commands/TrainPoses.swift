@@ -31,7 +31,7 @@ struct TrainHandPose: ParsableCommand {
     var augmentations: [Augmentation] = []
     @Option(help: "The maximum number of iterations.")
     var iterations = MLHandPoseClassifier.__Defaults.maximumIterations
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     enum Augmentation: String, ExpressibleByArgument, CaseIterable {
@@ -116,7 +116,7 @@ struct TrainHandAction: ParsableCommand {
     var data: String
     @OptionGroup var columns: PoseColumnOptions
     @OptionGroup var actions: ActionOptions
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func run() throws {
@@ -157,7 +157,7 @@ struct TrainAction: ParsableCommand {
     @OptionGroup var actions: ActionOptions
     @Flag(help: "Do not train on mirrored copies.")
     var noFlip = false
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func run() throws {

@@ -53,7 +53,7 @@ struct TrainRecommender: ParsableCommand {
     var maxCount = 64
     @Option(help: ArgumentHelp("The numbers of recommendations to measure precision and recall at.", valueName: "n,…"))
     var cutoffs = Cutoffs.usual
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {
@@ -94,7 +94,7 @@ struct TrainRecommender: ParsableCommand {
                 ratingColumn: reader.ratingColumn,
                 cutoffs: cutoffs.values
             )
-            try report.add(metrics, of: held.validation ?? data)
+            try report.add(metrics, of: held.data.validation ?? data)
         }
         try flow.endIfInterrupted()
         func count(_ name: String) -> Int { Set(rows[name].map { "\($0 ?? "")" }).count }
@@ -122,7 +122,7 @@ struct TrainRecommender: ParsableCommand {
         _ reader: ChoiceData
     ) throws -> (rows: DataFrame, other: DataFrame?, text: String) {
         let other: DataFrame? = try held.choice(none: nil, split: { _ in nil }) { try reader.table($0, like: frame) }
-        if let other { return (frame, other, "\(held.validation ?? ""), \(other.shape.rows) rows") }
+        if let other { return (frame, other, "\(held.data.validation ?? ""), \(other.shape.rows) rows") }
         let strategy = held.choice(none: MLSplitStrategy?.none, split: { $0 }) { _ in nil }
         guard let strategy else { return (frame, nil, "none") }
         let parts = try strategy.split(count: frame.shape.rows)

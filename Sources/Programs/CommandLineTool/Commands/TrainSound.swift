@@ -29,7 +29,7 @@ struct TrainSound: ParsableCommand {
     var layers: [Int] = []
     @Option(help: "The maximum number of iterations.")
     var iterations = 25
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {

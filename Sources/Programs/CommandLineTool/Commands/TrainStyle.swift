@@ -28,7 +28,7 @@ struct TrainStyle: ParsableCommand {
             """
     )
 
-    @Argument(help: "The style picture.")
+    @Argument(help: "The picture whose style is learnt.")
     var style: String
     @Argument(help: "A folder of content pictures.")
     var contents: String

@@ -14,8 +14,8 @@ struct TrainTabular: ParsableCommand {
                   --early-stopping 10 --validation held-out.csv --report fare.html
               coreml train tabular big.csv --target y --algorithm random-forest --resume state
 
-            The first line of DATA names the columns; DATA may also be a folder that Turi Create or Create ML wrote (an
-            SFrame). Features are columns of numbers, text and true/false; a target of text or true/false makes a
+            The first line of a .csv or .tsv file names the columns; a .json file is a list of objects, whose members are the
+            columns; a folder is an SFrame, as Turi Create and Create ML write them. Features are columns of numbers, text and true/false; a target of text or true/false makes a
             classifier, one of numbers a regressor, or with --classifier a classifier (its values must be whole numbers).
             Without --algorithm all suitable ones are compared, also with other hyperparameters: on fewer than 5,000 rows
             by cross-validation, and the best is trained on all rows; on more rows once with the defaults, and the one with
@@ -62,6 +62,13 @@ struct TrainTabular: ParsableCommand {
     var classifier = false
     @OptionGroup var cells: DelimiterOption
     @OptionGroup var held: ValidationOptions
+    @Option(
+        help: """
+            The random seed of trees, of --validation-share and of the permutation importance; without --algorithm of the \
+            importance alone. By default 42.
+            """
+    )
+    var seed: Int?
 
     @OptionGroup var hyperparameters: HyperparameterOptions
     @OptionGroup var training: TrainingOptions
@@ -160,14 +167,14 @@ struct TrainTabular: ParsableCommand {
     /// Adds the permutation importance of the features.
     private func add(_ trained: TrainedTable, to report: inout TrainingReport) throws {
         let rows = trained.samplesTraining ? "training" : "validation"
-        report.add(try trained.importance(seed: held.seed ?? 42), rows: rows)
+        report.add(try trained.importance(seed: seed ?? 42), rows: rows)
     }
 
     private var chosen: [String]? { features.isEmpty ? nil : features }
 
     /// The validation rows.
     private func rows() throws -> MLTabularValidation {
-        try held.choice(none: .none, split: { .split(strategy: $0) }) {
+        try held.choice(seed: seed, none: .none, split: { .split(strategy: $0) }) {
             .dataFrame(try TableFile.read($0, delimiter: cells.delimiter))
         }
     }
@@ -175,7 +182,7 @@ struct TrainTabular: ParsableCommand {
     /// The parameters of an algorithm, with those of the command line.
     private func parameters<Parameters: TabularParameters>() throws -> Parameters {
         var settings = Parameters.standard
-        hyperparameters.apply(to: &settings, seed: held.seed)
+        hyperparameters.apply(to: &settings, seed: seed)
         return Parameters(settings, try rows())
     }
 

@@ -61,7 +61,7 @@ struct TrainText: ParsableCommand {
     var language: String?
     @Option(help: "The maximum number of passes over the texts; by default 15 for a classifier, 8 for a tagger.")
     var iterations: Int?
-    @OptionGroup var held: ValidationOptions
+    @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     func validate() throws {

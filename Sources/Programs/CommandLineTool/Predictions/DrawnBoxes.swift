@@ -20,7 +20,7 @@ struct DrawnBoxes: AnswerSink {
     ///   - output: A .png or .jpg file, or for several pictures a folder.
     ///   - isList: Whether there are several pictures.
     ///   - model: The model.
-    /// - Throws: `Failure` for a model that is no detector, and a name that does not fit.
+    /// - Throws: `Failure` if the model is not a detector, or the name does not fit.
     init(_ output: String, isList: Bool, _ model: SpecModel) throws {
         let description = MLModelDescription(model)
         guard let labels = description.detectorLabels, !labels.isEmpty, let names = description.detectorOutputs else {

@@ -8,7 +8,7 @@ struct LabelledFiles {
     var fileColumn: String
     var labelColumn: String
     var delimiter: String?
-    /// The kind of files, for errors: "sounds" or "pictures".
+    /// The kind of the files, for errors: "sounds" or "pictures".
     var kind: String
 
     /// The files by label.

@@ -86,7 +86,7 @@ enum PoseData {
     /// Extracts the key points, and notes on standard error in which files nothing was found.
     ///
     /// - Parameters:
-    ///   - subject: The subject to detect: "hand" or "body".
+    ///   - subject: The subject of the pictures: "hand" or "body".
     ///   - extract: Gives the key points and the files of a data source; `nil` for key points.
     /// - Returns: The key points, and the source that they were found in.
     /// - Throws: The errors of `extract`.

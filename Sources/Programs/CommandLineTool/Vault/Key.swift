@@ -231,7 +231,7 @@ struct KeyProtect: ParsableCommand {
 
     @Argument(help: "A .mlmodelkey file.")
     var key: String
-    @Option(name: [.short, .long], help: "The protected key.")
+    @Option(name: [.short, .long], help: "The file to write the protected key to.")
     var output: String
     @OptionGroup var passphrase: PassphraseOption
     @Option(help: ArgumentHelp("Wrap it for the holder of this key; may be repeated.", valueName: "key"))

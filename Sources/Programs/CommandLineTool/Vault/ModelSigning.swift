@@ -36,7 +36,7 @@ struct Sign: ParsableCommand {
     var model: String
     @Option(help: ArgumentHelp("The private key.", valueName: "pem"))
     var key: String
-    @Option(name: [.short, .long], help: "The signature.")
+    @Option(name: [.short, .long], help: "The file to write the signature to.")
     var output = ModelSignature.fileName
 
     func run() throws {

@@ -3,7 +3,7 @@ import Foundation
 import MLEngine
 import MLNumerics
 
-/// The state of one prediction at a time beside the model: the caller's slots, and the memory of its answers.
+/// The memory of one prediction at a time, besides the model: the caller's slots, and the memory of its answers.
 final class CallFrame {
     let model: MLModel
     private let description: MLModelDescription

@@ -7,7 +7,7 @@ import MLNumerics
 ///
 /// `kind` says what the other words mean; `Python/swift_coreml/slots.py` has the same table.
 struct Slot {
-    /// The content of a slot, with the words that describe it: a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, number = 7.
+    /// The kind of a slot's contents, and the fields that each kind uses: a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, number = 7.
     enum Kind: Int {
         /// No value.
         case absent = 0

@@ -20,12 +20,12 @@ struct ImportCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The folder.") var folder: String
+    @Argument(help: "The folder of the model: from Hugging Face or MLflow, or an OCI image layout.") var folder: String
     @OptionGroup var team: TeamOptions
-    @Option(help: "Which model, when there are several: its path in the folder.") var path: String?
-    @Option(help: "A key to encrypt the model with.") var encrypt: String?
-    @Option(help: "The app, for a release.") var app: String?
-    @Option(help: "The collection, for a release.") var collection: String?
+    @Option(help: "The path of the model in the folder, if there are several.") var path: String?
+    @Option(help: "The key file to encrypt the model with (coreml deploy key).") var encrypt: String?
+    @Option(help: "The identifier of the app that the release is for.") var app: String?
+    @Option(help: "The identifier of the collection that the release is for.") var collection: String?
     @Option(help: "The model's name in the collection; the model's own name by default.") var model: String?
     @OptionGroup var server: ServerOptions
 
@@ -36,7 +36,7 @@ struct ImportCommand: ParsableCommand {
         let note: String?
     }
 
-    private struct Made: Decodable { let number: Int }
+    private struct CreateResponse: Decodable { let number: Int }
 
     func validate() throws {
         guard (app == nil) == (collection == nil) else {
@@ -54,22 +54,32 @@ struct ImportCommand: ParsableCommand {
         defer { try? FileManager.default.removeItem(at: scratch) }
         let root = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         let found = try FoundModel.find(in: root, path, scratch: scratch.path + "/unpacked")
-        let archive = scratch.path + "/\(found.name).mlarchive"
+        let data = try client.uploadFile(archive(found, in: scratch.path), team: team.team, kind: "archives")
+        if let app, let collection {
+            try release(found, data, to: "apps/\(app)/collections/\(collection)/releases", client)
+        } else {
+            try server.show(data, as: StoredFile.self) {
+                print("\(found.kind): \(found.name)\n\($0.sha256)\t\($0.byteCount) bytes")
+            }
+        }
+    }
+
+    /// Packs the model into an archive, encrypted if there is a key.
+    /// - Returns: The archive's path.
+    private func archive(_ found: FoundModel, in scratch: String) throws -> String {
+        let archive = scratch + "/\(found.name).mlarchive"
         do throws(ModelError) {
             let key = try encrypt.map { (path) throws(ModelError) in try KeyFiles.read(path) }
             try ArchivePackaging.archive(found.path, to: archive, key: key, signer: nil)
         } catch { throw Failure("\(error)") }
-        let data = try client.uploadFile(archive, team: team.team, kind: "archives")
-        let stored = try ServerClient.decode(StoredFile.self, data)
-        guard let app, let collection else {
-            try server.show(data, as: StoredFile.self) {
-                print("\(found.kind): \(found.name)\n\($0.sha256)\t\($0.byteCount) bytes")
-            }
-            return
-        }
+        return archive
+    }
+
+    /// Makes a release of the uploaded archive.
+    private func release(_ found: FoundModel, _ upload: Data, to path: String, _ client: ServerClient) throws {
+        let stored = try ServerClient.decode(StoredFile.self, upload)
         let body = ReleaseBody(models: [model ?? found.name: .init(archive: stored.sha256)], note: found.note)
-        let release = try client.post("apps/\(app)/collections/\(collection)/releases", body)
-        try server.show(release, as: Made.self) {
+        try server.show(try client.post(path, body), as: CreateResponse.self) {
             print("\(found.kind): \(found.name)\nrelease \($0.number)\t\(stored.sha256)")
         }
     }

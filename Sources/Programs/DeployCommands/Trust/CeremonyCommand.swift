@@ -116,7 +116,7 @@ struct ReplaceOnlineKeys: ParsableCommand {
             """
     )
 
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -135,7 +135,7 @@ struct CeremonySign: ParsableCommand {
         abstract: "Sign the drafts of a ceremony with your key; needs no network."
     )
 
-    @Argument(help: "The folder.") var folder: String
+    @Argument(help: "The folder of the ceremony.") var folder: String
     @Option(help: "Your private key.") var key: String
     @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
 
@@ -156,7 +156,7 @@ struct CeremonyStatus: ParsableCommand {
         abstract: "Show what a ceremony changes and who still has to sign."
     )
 
-    @Argument(help: "The folder.") var folder: String
+    @Argument(help: "The folder of the ceremony.") var folder: String
 
     func run() throws {
         let ceremony = try Ceremony(folder: folder)
@@ -172,7 +172,7 @@ struct CeremonyFinish: ParsableCommand {
         abstract: "Upload the signed metadata; the server deletes the private keys that it replaces."
     )
 
-    @Argument(help: "The folder.") var folder: String
+    @Argument(help: "The folder of the ceremony.") var folder: String
     @OptionGroup var server: ServerOptions
 
     private struct Upload: Encodable {

@@ -99,7 +99,7 @@ struct TrustStatusCommand: ParsableCommand {
         abstract: "Show which keys are on the server, what they can sign, and when metadata expires."
     )
 
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -148,7 +148,7 @@ struct SignRelease: ParsableCommand {
             """
     )
 
-    @Option(help: "The team.") var team: String
+    @Option(help: "The team's identifier (coreml deploy team list).") var team: String
     @Option(help: "Your private key.") var key: String
     @Option(help: "A file with the passphrase; otherwise prompts for it.") var passphraseFile: String?
     @Option(help: "The app's ModelDeployment.json: earlier signatures are verified from its root.")

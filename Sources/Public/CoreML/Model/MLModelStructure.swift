@@ -81,7 +81,7 @@ public enum MLModelStructure: Sendable {
             package let value: MILValue
         }
 
-        /// The source of an argument: a value of the program or a constant.
+        /// The binding of an argument: a value of the program or a constant.
         public enum Binding: Sendable {
             /// The value of that name.
             case name(String)

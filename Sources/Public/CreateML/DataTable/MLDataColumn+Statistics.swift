@@ -1,6 +1,6 @@
 import TabularData
 
-// Statistics ignore missing elements.  They are `nil` if no element is present or the column is invalid.
+// Statistics ignore missing elements. They are `nil` if no element is present or the column is invalid.
 
 extension MLDataColumn where Element == Double {
     private var column: Column<Double>? {

@@ -3,7 +3,7 @@ import TabularData
 /// A column of elements of one type, some of which may be missing.
 ///
 /// No member but `materialize()` throws: an operation that fails gives an invalid column, which has no elements and an
-/// `error`.  Operators work row by row; a missing element on either side gives a missing result.  Their result is
+/// `error`. Operators work row by row; a missing element on either side gives a missing result. Their result is
 /// invalid if the columns differ in length, if there is no such operation for the elements, or if an integer overflows.
 public struct MLDataColumn<Element> where Element: MLDataValueConvertible {
     /// The elements as values; of the type `Element.dataValueType` unless the column is invalid.
@@ -102,7 +102,7 @@ extension MLDataColumn {
     }
 }
 
-// Conversions of columns of other types.  The result is invalid if a value cannot be converted.
+// Conversions of columns of other types. The result is invalid if a value cannot be converted.
 
 extension MLDataColumn where Element == Int {
     /// Converts a column to integers: fractions are truncated toward zero, strings are parsed.
@@ -238,7 +238,7 @@ extension MLDataColumn {
 
     /// Returns the elements in ascending or descending order; equal elements keep their order.
     ///
-    /// Missing elements come first in ascending order.  The result is invalid for elements that have no order, such as
+    /// Missing elements come first in ascending order. The result is invalid for elements that have no order, such as
     /// sequences, dictionaries and multi-arrays.
     public func sort(byIncreasingOrder: Bool = true) -> MLDataColumn<Element> {
         MLDataColumn(untyped: untyped.sort(byIncreasingOrder: byIncreasingOrder))

@@ -5,8 +5,8 @@ extension MLDataTable {
     /// Groups rows by their values in some columns and aggregates each group.
     ///
     /// The result has a row for each combination of values, in the order in which they first appear: the values, then
-    /// the results of the aggregators.  The columns of results are named by operation and column, such as `Avg of
-    /// price`.  All operations but `count` ignore missing values.
+    /// the results of the aggregators. The columns of results are named by operation and column, such as `Avg of
+    /// price`. All operations but `count` ignore missing values.
     /// - Parameters:
     ///   - columnsNamed: The names of the columns to group by, at least one.
     ///   - aggregators: The operations and the columns to which they are applied.

@@ -3,7 +3,7 @@ import TabularData
 extension MLDataTable {
     /// Joins two tables on columns that both have.
     ///
-    /// The result has a row for each pair of rows with equal values in these columns; a missing value equals none.  The
+    /// The result has a row for each pair of rows with equal values in these columns; a missing value equals none. The
     /// columns of this table come first, then those of the other one that are not joined on; names that are taken get
     /// `.1`, `.2` and so on.
     /// - Parameters:

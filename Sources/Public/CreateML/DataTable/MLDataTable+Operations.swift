@@ -52,7 +52,7 @@ extension MLDataTable {
 
     /// Returns the rows sorted by a column; rows with equal values keep their order.
     ///
-    /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
+    /// Missing values come first in ascending order. The result is invalid for values that have no order, such as
     /// sequences, dictionaries and multi-arrays.
     public func sort(columnNamed: String, byIncreasingOrder: Bool = true) -> MLDataTable {
         transformed { frame in
@@ -115,7 +115,7 @@ extension MLUntypedColumn {
 extension MLDataTable {
     /// Draws a share of the rows at random; they keep their order.
     ///
-    /// Equal seeds draw the same rows.  The result is invalid unless `proportion` lies between 0 and 1.
+    /// Equal seeds draw the same rows. The result is invalid unless `proportion` lies between 0 and 1.
     public func randomSample(by proportion: Double, seed: Int = 42) -> MLDataTable {
         randomSplit(by: proportion, seed: seed).0
     }
@@ -212,7 +212,7 @@ extension MLDataTable {
 
     /// Adds a column `partition` that divides the sequences of each value of a column by proportions.
     ///
-    /// The rows of a sequence stay together; its stratum is the value of its first row.  The column holds 0 for the
+    /// The rows of a sequence stay together; its stratum is the value of its first row. The column holds 0 for the
     /// first proportion, 1 for the second, and so on.
     /// - Parameters:
     ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.

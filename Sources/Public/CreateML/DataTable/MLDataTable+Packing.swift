@@ -44,7 +44,7 @@ extension MLDataTable {
     /// Replaces a column of sequences or dictionaries by a column for each element, added at the end.
     ///
     /// The new columns are named by the old one and the element's index or key, such as `size.0` or `size.width`; keys
-    /// are in ascending order.  Where a row has no such element the value is missing.
+    /// are in ascending order. Where a row has no such element the value is missing.
     /// - Parameters:
     ///   - columnNamed: The name of the column to unpack.
     ///   - valueTypes: The types of the new columns, as many as there are; their own types if `nil`.

@@ -3,7 +3,7 @@ import TabularData
 
 /// A table of named columns, each of which holds values of one type.
 ///
-/// Only making, reading, writing and splitting tables throws.  An operation that fails gives an invalid table, which
+/// Only making, reading, writing and splitting tables throws. An operation that fails gives an invalid table, which
 /// has no rows and an `error`; further operations on it are invalid for the same reason.
 public struct MLDataTable {
     private enum Content {
@@ -148,7 +148,7 @@ extension MLDataTable {
 
     /// Reads a CSV file, a JSON file, or an SFrame folder.
     ///
-    /// CSV files end in `.csv`, `.tsv` or `.txt`; a JSON file, which ends in `.json`, is a list of objects.  Folders
+    /// CSV files end in `.csv`, `.tsv` or `.txt`; a JSON file, which ends in `.json`, is a list of objects. Folders
     /// are SFrames as `write(to:)` and Turi Create write them.
     /// - Parameters:
     ///   - url: The file or folder.
@@ -162,7 +162,7 @@ extension MLDataTable {
 
     /// Creates a table of arrays by column name; the columns are sorted by name.
     /// - Parameter dictionary: Arrays of the same length, one element for each row.
-    /// - Throws: `MLCreateError` naming a column that is no array, differs from the others in length, or mixes types.
+    /// - Throws: `MLCreateError` naming a column that is not an array, differs from the others in length, or mixes types.
     public init(dictionary: [String: any MLDataValueConvertible]) throws {
         try self.init(
             columns: dictionary.sorted { $0.key < $1.key }.map { name, column in
@@ -216,7 +216,7 @@ extension MLDataTable {
 
     /// The column of the given name; an invalid column if there is none.
     ///
-    /// Setting a column replaces the one of that name or adds it at the end.  The table becomes invalid if the new
+    /// Setting a column replaces the one of that name or adds it at the end. The table becomes invalid if the new
     /// column is invalid or differs from the table in its number of rows.
     public subscript(columnName: String) -> MLUntypedColumn {
         get { MLUntypedColumn(catching: { try column(named: columnName) }) }
@@ -244,7 +244,7 @@ extension MLDataTable {
 
     /// The column of the given name with an element type.
     ///
-    /// It is invalid if there is no such column or its values are of another type.  Setting it does the same as setting
+    /// It is invalid if there is no such column or its values are of another type. Setting it does the same as setting
     /// an untyped column.
     @_disfavoredOverload
     public subscript<Element>(columnName: String) -> MLDataColumn<Element> where Element: MLDataValueConvertible {
@@ -321,7 +321,7 @@ extension MLDataTable {
 
     /// Appends the rows of a table whose columns have the same names and types, in any order.
     ///
-    /// The table becomes invalid if they differ.  A table without columns becomes the other one.
+    /// The table becomes invalid if they differ. A table without columns becomes the other one.
     public mutating func append(contentsOf newTable: MLDataTable) {
         let table = self
         self = MLDataTable(catching: {

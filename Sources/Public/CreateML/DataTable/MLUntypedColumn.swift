@@ -3,7 +3,7 @@ import TabularData
 /// A column of values of one type that is known only at run time; some may be missing.
 ///
 /// No member but `materialize()` throws: an operation that fails gives an invalid column, which has no values and an
-/// `error`.  Operators work row by row; a missing value on either side gives a missing result.  Their result is invalid
+/// `error`. Operators work row by row; a missing value on either side gives a missing result. Their result is invalid
 /// if the columns differ in length, if there is no such operation for the types of their values, or if an integer
 /// overflows.
 public struct MLUntypedColumn {
@@ -292,7 +292,7 @@ extension MLUntypedColumn {
 
     /// Returns the values in ascending or descending order; equal values keep their order.
     ///
-    /// Missing values come first in ascending order.  The result is invalid for values that have no order, such as
+    /// Missing values come first in ascending order. The result is invalid for values that have no order, such as
     /// sequences, dictionaries and multi-arrays.
     public func sort(byIncreasingOrder: Bool = true) -> MLUntypedColumn {
         transformed { frame in

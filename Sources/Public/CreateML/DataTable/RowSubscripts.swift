@@ -8,7 +8,7 @@ public protocol MLRowSelecting {
     subscript(mask: MLDataColumn<Bool>) -> Self { get }
     /// The rows in which the mask, a column of integers as comparisons give it, is not 0.
     ///
-    /// Missing values count as 0.  The result is invalid if the mask is of another type or length.
+    /// Missing values count as 0. The result is invalid if the mask is of another type or length.
     subscript(mask: MLUntypedColumn) -> Self { get }
     /// The rows of a range; invalid if the range exceeds the rows.
     subscript(slice: Range<Int>) -> Self { get }
@@ -42,7 +42,7 @@ extension RowSubscripts {
 
     /// The rows in which the mask, a column of integers as comparisons give it, is not 0.
     ///
-    /// Missing values count as 0.  The result is invalid if the mask is of another type or length.
+    /// Missing values count as 0. The result is invalid if the mask is of another type or length.
     public subscript(mask: MLUntypedColumn) -> Self {
         transformed { frame in DataFrame(frame[try mask.flags(count: frame.shape.rows)]) }
     }

@@ -155,7 +155,7 @@ struct TableDialect {
             place += quote.count
         }
 
-        /// Parses the byte at the current position, outside of quotes.
+        /// The element at the position, outside quotes.
         private mutating func plain() {
             let (terminator, delimiter) = (dialect.terminator, dialect.delimiter)
             if matches(dialect.comment, at: place) {

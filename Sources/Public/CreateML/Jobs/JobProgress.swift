@@ -3,7 +3,7 @@ public import Foundation
 
 /// The progress of a job, which any thread may read while the job changes it.
 ///
-/// `@unchecked Sendable`: the lock guards what this class overrides.  `fractionCompleted`, which cannot be overridden, computes
+/// `@unchecked Sendable`: the lock guards what this class overrides. `fractionCompleted`, which cannot be overridden, computes
 /// with numbers alone: read during a report it may be that of counts half changed.
 final class JobProgress: Progress, @unchecked Sendable {
     private let lock = NSRecursiveLock()
@@ -65,7 +65,7 @@ final class JobProgress: Progress, @unchecked Sendable {
 extension Progress {
     /// Publishes a property's current value and its value after every change.
     ///
-    /// Apple's Foundation uses key-value observation, which does not exist on Linux.  The progress of an `MLJob`
+    /// Apple's Foundation uses key-value observation, which does not exist on Linux. The progress of an `MLJob`
     /// publishes its changes, on the thread that trains; any other is polled ten times a second, on a queue of its own,
     /// until it is finished or cancelled.
     /// - Parameter keyPath: The property of the progress.

@@ -3,7 +3,7 @@ public import Foundation
 
 /// A training that runs in the background.
 ///
-/// Late subscribers also get the result and all checkpoints.  The job continues when nobody holds a reference to it.
+/// Late subscribers also get the result and all checkpoints. The job continues when nobody holds a reference to it.
 ///
 /// `@unchecked Sendable`: mutable state is guarded by a lock or belongs to the publishers.
 public final class MLJob<Result>: Cancellable, @unchecked Sendable {
@@ -49,7 +49,7 @@ public final class MLJob<Result>: Cancellable, @unchecked Sendable {
 
     /// The product, awaited; an addition to Apple's API.
     ///
-    /// Cancelling the awaiting task cancels the job.  Throws the error that training ended with.
+    /// Cancelling the awaiting task cancels the job. Throws the error that training ended with.
     public var value: Result {
         get async throws {
             let outcome: Outcome = await withTaskCancellationHandler {

@@ -1,6 +1,6 @@
 /// A training from its data to its product, step by step, which gives a task jobs, sessions and checkpoints.
 ///
-/// A run is used by one thread at a time.  A run restored from `encodedData` and `encodedState` continues exactly as
+/// A run is used by one thread at a time. A run restored from `encodedData` and `encodedState` continues exactly as
 /// the run that wrote them would have, so that a resumed session gives the same model.
 package protocol TrainingRun<Product> {
     /// The public type of the task.

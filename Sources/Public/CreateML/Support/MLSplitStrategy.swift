@@ -4,7 +4,7 @@ import MLNumerics
 public enum MLSplitStrategy: Sendable {
     /// A fraction that depends on the number of rows, chosen the same way every time.
     ///
-    /// It is 0 below 50 rows, a tenth below 200, a twentieth below 200,000, and about 10,000 rows of more.  Apple does
+    /// It is 0 below 50 rows, a tenth below 200, a twentieth below 200,000, and about 10,000 rows of more. Apple does
     /// not document its rule; this is Turi Create's.
     case automatic
     /// A fixed fraction of the rows.

@@ -87,7 +87,7 @@ func double(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
     guard let start = bytes.baseAddress else { return nil }
     var value = 0.0
     if cnum_double(start, start + bytes.count, &value) == 1 { return value }
-    // An infinity, not a number, a hexadecimal number, or none of these.  No number starts with a space.
+    // An infinity, not a number, a hexadecimal number, or none of these. No number starts with a space.
     guard bytes.count < 4096, let first = bytes.first, first != UInt8(ascii: " ") else { return nil }
     return Double(String(decoding: bytes, as: UTF8.self))
 }

@@ -24,8 +24,8 @@ final class StringInterner: @unchecked Sendable {
             var strings = strings
             return ctab_encode(&strings, &table, codes)
         }
-        require(result >= 0, "TabularData: no memory for a table of \(rows.count) strings")
-        return result == 1
+        require(result != CTAB_NO_MEMORY, "TabularData: no memory for a table of \(rows.count) strings")
+        return result == CTAB_ENCODED
     }
 
     func find(

@@ -5,12 +5,12 @@ import MLOperators
 import TestSupport
 import Testing
 
-/// Every operation of the ML program opsets with random arguments, legal and not.  What is refused must be refused by an
+/// Every operation of the ML program opsets with random arguments, legal and not. What is refused must be refused by an
 /// error when it is read or typed; what is accepted must give the same by every kernel and plan as by plain evaluation;
 /// nothing may trap or touch memory outside its own.
 ///
 /// `COREML_RANDOM_CASES` sets how many cases each operation gets, `COREML_RANDOM_SEED` where they start,
-/// `COREML_RANDOM_OPERATION` the only one to try.  A trap ends the process: `COREML_RANDOM_LOG` names a file that then
+/// `COREML_RANDOM_OPERATION` the only one to try. A trap ends the process: `COREML_RANDOM_LOG` names a file that then
 /// holds the case at fault.
 @Suite struct RandomOperationTests {
     static let signatures: [OperationSignature] = {

@@ -9,7 +9,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_SERIES_CA
 /// Data of a script through Create ML's types: it holds the accuracies against another library's.
 @Suite(.serialized, .enabled(if: oracleFolder != nil)) struct SeriesOracleTests {
     struct Case: Decodable {
-        /// `activity`: series of sensors, a recording each.  `handAction`: sessions of hands, [frames, 63] each.
+        /// `activity`: series of sensors, a recording each. `handAction`: sessions of hands, [frames, 63] each.
         /// `sound`: files.
         var task: String
         /// Files in the folder: the examples as 32-bit floats, [examples, length, channels], then the class of each.

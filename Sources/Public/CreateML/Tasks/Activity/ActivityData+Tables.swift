@@ -24,7 +24,7 @@ extension MLActivityClassifier.DataSource {
 
     /// Gathers all recordings in a table with a column `partition` that divides those of each label by proportions.
     ///
-    /// The rows of a recording stay together; its label is that of its first row.  The column holds 0 for the first
+    /// The rows of a recording stay together; its label is that of its first row. The column holds 0 for the first
     /// proportion, 1 for the second, and so on.
     /// - Parameters:
     ///   - proportions: The share of each part, from 0 to 1; a sum other than 1 is made 1.

@@ -47,7 +47,7 @@ extension MLActivityClassifier {
     ///   - recordingColumn: The name of the column of recordings, whose rows are in the order of time; a table without
     ///     it is one recording.
     /// - Returns: The predictions of each recording.
-    /// - Throws: `MLCreateError` for a model that is no activity classifier and for columns that are missing or hold no
+    /// - Throws: `MLCreateError` for a model that is not an activity classifier and for columns that are missing or hold no
     ///   finite numbers, and the errors of prediction.
     package static func predictions(
         of model: MLModel,

@@ -9,7 +9,7 @@ extension MLActivityClassifier {
         /// A folder of CSV or JSON files, one for each recording, and a file in it that labels spans of time.
         ///
         /// A row of the annotation file names a recording (in the recording column), a label, and the first and last
-        /// time at which it holds.  Samples outside all spans are left out; each span is a recording of its own.
+        /// time at which it holds. Samples outside all spans are left out; each span is a recording of its own.
         case directoryWithDataAndAnnotation(
             at: URL,
             annotationFileName: String,
@@ -133,7 +133,7 @@ extension MLActivityClassifier {
         public var batchSize: Int?
         /// The maximum number of iterations, at least 1; 10 by default.
         ///
-        /// An iteration is as many passes over the data as 50 steps need, at least one.  `nil` continues until the
+        /// An iteration is as many passes over the data as 50 steps need, at least one. `nil` continues until the
         /// validation loss has not fallen for 10 iterations, for at most 200, or 50 without validation data.
         public var maximumIterations: Int?
         /// The number of rows in a window; 100 by default and if `nil`.

@@ -6,9 +6,9 @@ import MLSpecification
 
 /// Classifies activities by the samples of motion sensors.
 ///
-/// The model (Documentation/Behaviour.md) takes a window of each sensor and the state of the previous prediction.  It
+/// The model (Documentation/Behaviour.md) takes a window of each sensor and the state of the previous prediction. It
 /// classifies MiniRocket features of the window linearly and weighs the result by the classes of the preceding windows;
-/// windows of less than 9 rows, and more than 3,000 windows, are learned by Turi Create's recurrent network.  An
+/// windows of less than 9 rows, and more than 3,000 windows, are learned by Turi Create's recurrent network. An
 /// incomplete last window is padded with the last row; the file's metadata record this as `windowFilling` = `lastRow`.
 /// Files without that key, as other programs write them, are padded with zeros.
 ///
@@ -46,7 +46,7 @@ public struct MLActivityClassifier: MLSessionTask, @unchecked Sendable {
     ///   - featureColumns: The names of the sensors' columns.
     ///   - labelColumn: The name of the column of labels; "label" if `nil`.
     ///   - recordingFileColumn: The name of the column that identifies the recording, whose rows are in the order of
-    ///     time; "recordingFile" if `nil`.  A table without that column is one recording.
+    ///     time; "recordingFile" if `nil`. A table without that column is one recording.
     ///   - parameters: The parameters of training.
     /// - Throws: `MLCreateError` for columns that are missing or cannot be used, parameters out of range, and labels
     ///   that only validation data have.

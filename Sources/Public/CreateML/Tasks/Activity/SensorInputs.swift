@@ -66,7 +66,7 @@ package struct SensorInputs {
     }
 
     /// The inputs of a model.
-    /// - Throws: `MLCreateError.type` for a model that is no activity classifier.
+    /// - Throws: `MLCreateError.type` for a model that is not an activity classifier.
     package init(of model: MLModel) throws {
         guard let inputs = Self(model.engine.interface) else {
             throw MLCreateError.type(

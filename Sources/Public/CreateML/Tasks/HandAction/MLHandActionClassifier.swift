@@ -4,7 +4,7 @@ import MLSeriesTraining
 /// Classifies an action of a hand by the key points of successive frames.
 ///
 /// The model normalises the position and size of the poses, computes MiniRocket features of each window and classifies
-/// them linearly; Apple's network is not public (Documentation/Behaviour.md).  Its input `poses` is [frames, 3, 21]: x,
+/// them linearly; Apple's network is not public (Documentation/Behaviour.md). Its input `poses` is [frames, 3, 21]: x,
 /// y and confidence of 21 joints. The extractor of joints in videos is `mediapipe-hands`.
 public struct MLHandActionClassifier: MLActionTask {
     /// The default values of parameters.

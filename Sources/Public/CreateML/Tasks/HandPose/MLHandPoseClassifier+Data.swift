@@ -35,7 +35,7 @@ extension MLHandPoseClassifier {
         )
         /// A data frame of key points with a session and a label in every row.
         ///
-        /// A row holds one or more poses, 3 × 21 numbers each: all x, all y, all confidences.  The rows of a session
+        /// A row holds one or more poses, 3 × 21 numbers each: all x, all y, all confidences. The rows of a session
         /// have the same label; a split for validation keeps them together.
         case labeledKeypointsDataFrame(
             DataFrame,
@@ -71,7 +71,7 @@ extension MLHandPoseClassifier {
 
         /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
         ///
-        /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+        /// The rows of a session stay together. The column holds 0 for the first proportion, 1 for the second, and so on.
         /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
         /// labels renamed; images are divided by name.
         /// - Parameters:

@@ -5,7 +5,7 @@ import MLSeriesTraining
 /// Classifies the pose of a hand by its key points.
 ///
 /// The model normalises the position and size of the pose and classifies it by a graph network over the 21 joints;
-/// Apple's network is not public (Documentation/Behaviour.md).  Its input `poses` is [1, 3, 21]: x, y and confidence of
+/// Apple's network is not public (Documentation/Behaviour.md). Its input `poses` is [1, 3, 21]: x, y and confidence of
 /// 21 joints.
 public struct MLHandPoseClassifier: MLKeypointTask {
     /// The default values of parameters.

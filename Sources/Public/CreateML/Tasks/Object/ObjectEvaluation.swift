@@ -38,7 +38,7 @@ package struct ObjectDetection: Sendable {
     /// The confidence from which on detections count in metrics, as in Turi Create.
     static let leastConfidence = 0.001
 
-    /// - Throws: `MLCreateError` for a model that is no detector.
+    /// - Throws: `MLCreateError` for a model that is not a detector.
     package init(_ model: MLModel) throws {
         let description = model.modelDescription
         let needed = description.inputDescriptionsByName.filter { !$0.value.isOptional }

@@ -7,9 +7,9 @@ public import TabularData
 
 /// An item-similarity recommender: it recommends items that are similar to those a user chose.
 ///
-/// Items are similar if the same users chose them.  The model takes a user's choices as `items` (a dictionary from item
+/// Items are similar if the same users chose them. The model takes a user's choices as `items` (a dictionary from item
 /// to rating) and a number `k`, and optionally the items to choose from (`restrict`) and to leave out (`exclude`, by
-/// default those that the user chose).  It gives `recommendations`, the best item first, and their `scores`.
+/// default those that the user chose). It gives `recommendations`, the best item first, and their `scores`.
 public struct MLRecommender {
     /// The trained model.
     ///
@@ -38,7 +38,7 @@ public struct MLRecommender {
     ///   - userColumn: The name of the column of users: strings or integers.
     ///   - itemColumn: The name of the column of items: strings or integers.
     ///   - ratingColumn: The name of the column of ratings, of numbers; the last of several ratings of an item by a
-    ///     user counts.  Without it every choice has the rating 1.
+    ///     user counts. Without it every choice has the rating 1.
     ///   - parameters: The parameters of training.
     /// - Throws: `MLCreateError` for columns that are missing or of another type, missing values, and parameters out of
     ///   range.

@@ -5,7 +5,7 @@ public struct MLRecommenderMetrics {
     /// Precision and recall for each number of recommendations: the columns `cutoff`, `precision` and `recall`.
     ///
     /// Precision is the share of the recommendations that a user chose, recall the share of the user's choices that
-    /// were recommended, both averaged over users.  The frame is empty if the metrics are invalid.
+    /// were recommended, both averaged over users. The frame is empty if the metrics are invalid.
     public var precisionRecallDataFrame: DataFrame { table }
     /// Whether items that a user chose in the training data were not recommended.
     public let excludingObserved: Bool

@@ -91,7 +91,7 @@ extension MLActionDataSource: MLKeypointDataSource {
 
     /// Returns a table with a column `partition` that divides the sessions of each label by proportions.
     ///
-    /// The rows of a session stay together.  The column holds 0 for the first proportion, 1 for the second, and so on.
+    /// The rows of a session stay together. The column holds 0 for the first proportion, 1 for the second, and so on.
     /// Key points in memory keep their columns; those of files have the columns of `keypointsWithAnnotations` with the
     /// labels renamed; videos are divided by name.
     /// - Parameters:

@@ -6,7 +6,7 @@ import MLTrainingCore
 
 /// The training of a classifier of time series; a step is an iteration of its learner.
 ///
-/// Examples are kept with the session, so that it can be resumed without the files that they were read from.  Features
+/// Examples are kept with the session, so that it can be resumed without the files that they were read from. Features
 /// and the initial linear classifier are computed in the first iteration.
 struct SeriesRun<Product: SeriesTask>: TrainingRun {
     static var taskName: String { Product.taskName }

@@ -10,7 +10,7 @@ struct StylePictures: Sendable {
     /// The style and the contents in the sizes in which training uses them.
     var style: StylePicture
     var contents: [StylePicture]
-    /// The files of the content folder that are no pictures that can be read, with the reasons.
+    /// The files of the content folder that cannot be read as pictures, with the reasons.
     var skipped: [SkippedPicture]
 
     /// - Parameters:

@@ -94,7 +94,7 @@ protocol TextLearner {
     /// The state that changes from pass to pass.
     var state: [UInt8] { get }
     /// Restores a state.
-    /// - Throws: For bytes that are no state of these examples; never traps.
+    /// - Throws: If the bytes are not a state for these examples; never traps.
     func resume(_ state: [UInt8]) throws
 }
 

@@ -31,7 +31,7 @@ public struct MLWordEmbedding: Sendable {
 
     /// The parameters of the embedding.
     public let modelParameters: ModelParameters
-    /// The vectors of the model; an error if the caller set a model that is no word embedding.
+    /// The vectors of the model; an error if the caller set a model that is not a word embedding.
     private var embedding: Result<WordVectors, any Error>
     private var task: TaskModel
 
@@ -95,7 +95,7 @@ public struct MLWordEmbedding: Sendable {
     ///   - maxDistance: The maximum distance of neighbours; cosine distances lie between 0 and 2.
     ///   - distanceType: The measure of distance; the cosine is the only one.
     /// - Returns: The neighbours and their distances, the nearest first; none for an unknown word.
-    /// - Throws: `MLCreateError.type` if a model was set that is no word embedding.
+    /// - Throws: `MLCreateError.type` if a model was set that is not a word embedding.
     public func prediction(
         from text: String,
         maxCount: Int = 10,

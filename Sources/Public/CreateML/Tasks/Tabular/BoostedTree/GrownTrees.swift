@@ -45,7 +45,8 @@ extension TrainedTable {
         let count = grown.trees.count
         guard labels?.count ?? 2 > 1, count > 0, count.isMultiple(of: objective.outputCount) else {
             throw MLCreateError.generic(
-                reason: "there are \(count) trees for \(labels?.count ?? 0) classes, which are no whole rounds"
+                reason:
+                    "there are \(count) trees for \(labels?.count ?? 0) classes, which is not a whole number of rounds"
             )
         }
         let trees = try grown.trees.map { try RegressionTree($0, columns: layout.width) }

@@ -44,7 +44,7 @@ public struct MLBoostedTreeParameters<Task>: MLTabularParameters {
     }
     /// The number of rounds without a lower validation loss after which training stops; `nil` by default.
     ///
-    /// The model then has the trees up to the round with the lowest validation loss; `nil` never stops early.  Training
+    /// The model then has the trees up to the round with the lowest validation loss; `nil` never stops early. Training
     /// throws an error if the number is below 1 or there are no validation rows.
     public var earlyStoppingRounds: Int? {
         get { trees.earlyStoppingRounds }

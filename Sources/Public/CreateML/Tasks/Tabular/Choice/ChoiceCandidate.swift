@@ -75,7 +75,7 @@ struct ChoiceCandidates {
     ///
     /// For regression they are linear regression and, with fewer than 200 features, boosted trees; for two classes
     /// support vectors, logistic regression and, with fewer than 200 features, all kinds of trees; for more classes
-    /// logistic regression and all kinds of trees.  If numbers are missing, trees are tried in any case and linear
+    /// logistic regression and all kinds of trees. If numbers are missing, trees are tried in any case and linear
     /// models are not.
     var turis: [ChoiceCandidate] {
         guard let classes = shape.classes else {

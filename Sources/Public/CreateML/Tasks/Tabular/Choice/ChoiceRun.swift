@@ -5,7 +5,7 @@ import TabularData
 
 /// The choice of an algorithm; a trial is an iteration.
 ///
-/// Small tables are cross-validated, and the chosen algorithm is trained on all rows.  On large tables each algorithm
+/// Small tables are cross-validated, and the chosen algorithm is trained on all rows. On large tables each algorithm
 /// is trained once, without the rows that the automatic split sets aside, and the best one is kept.
 struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     static var taskName: String { "\(Product.self)" }

@@ -3,7 +3,7 @@ import MLTrainingCore
 
 /// The scores of candidates on held-out rows, and the choice of those that are still in the running.
 ///
-/// Each repeat tries them on all of its folds, one fold after the other.  A candidate that is behind the best by more
+/// Each repeat tries them on all of its folds, one fold after the other. A candidate that is behind the best by more
 /// than chance explains is not tried in the next repeat.
 struct ChoiceTrials: Sendable {
     /// A candidate's score on a fold after a stage.

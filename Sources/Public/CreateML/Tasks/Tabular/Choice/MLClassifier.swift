@@ -2,7 +2,7 @@
 ///
 /// Trains the algorithms that suit the data, on small tables with several parameters, and keeps the best.
 ///
-/// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated.  The algorithm with the
+/// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated. The algorithm with the
 /// lowest classification error plus a tenth of the log loss, the first of equal ones, is trained on all rows.
 /// `validationMetrics` are then those of the chosen algorithm on the held-out rows, each counted once; they are
 /// slightly better than on rows that took no part in the choice.
@@ -11,7 +11,7 @@
 /// rows that the automatic split sets aside is kept; `validationMetrics` are of those rows.
 ///
 /// For two classes logistic regression and support vectors are tried, and all kinds of trees if there are fewer
-/// than 200 features; for more classes logistic regression and all kinds of trees.  If numbers are missing, trees
+/// than 200 features; for more classes logistic regression and all kinds of trees. If numbers are missing, trees
 /// are tried in any case and linear models are not.
 public enum MLClassifier: MLAutomaticTabularTask, Sendable {
     /// The metrics of the kind of task.

@@ -2,8 +2,8 @@
 ///
 /// Trains the algorithms that suit the data, on small tables with several parameters, and keeps the best.
 ///
-/// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated.  The algorithm with the
-/// lowest root mean squared error, the first of equal ones, is trained on all rows.  `validationMetrics` are then
+/// A table of fewer than 5,000 rows (fewer with hundreds of columns) is cross-validated. The algorithm with the
+/// lowest root mean squared error, the first of equal ones, is trained on all rows. `validationMetrics` are then
 /// those of the chosen algorithm on the held-out rows, each counted once; they are slightly better than on rows
 /// that took no part in the choice.
 ///
@@ -11,7 +11,7 @@
 /// rows that the automatic split sets aside is kept; `validationMetrics` are of those rows.
 ///
 /// Linear regression is tried, and boosted trees if there are fewer than 200 features; on small tables also random
-/// forests and decision trees.  If numbers are missing, trees are tried in any case and linear regression is not.
+/// forests and decision trees. If numbers are missing, trees are tried in any case and linear regression is not.
 public enum MLRegressor: MLAutomaticTabularTask, Sendable {
     /// The metrics of the kind of task.
     public typealias Metrics = MLRegressorMetrics

@@ -1,22 +1,25 @@
 import MLLinearTraining
+import MLTrainingCore
 import MLTreeTraining
 
 /// A hyperparameter of tabular algorithms, declared once for all of them.
 ///
 /// Descriptions, session files, the comparison of a resumed session and the options of `coreml train tabular` follow from
-/// `all`. Its type is that of its field, its default that of `LearnerSettings.standard`, and its range is checked by the
-/// settings of the trainer that uses it (`TreeTrainingSettings`, `LinearTrainingSettings`), or by `least`.
+/// `all`. Its type is that of its field, its default that of the settings of an algorithm, and its range that of the trainer's
+/// settings (`TreeTrainingSettings.Ranges`, `LinearTrainingSettings.Ranges`).
 package struct Hyperparameter: Sendable {
     /// The name in Apple's interface.
     package let name: String
-    /// A sentence for the help of a command line: which algorithms have it, and what it is.
-    package let help: String
+    /// Which algorithms have it, and its meaning.
+    private let meaning: String
     /// The algorithms that have it.
     package let algorithms: Set<TabularAlgorithm>
     /// The algorithms whose sessions go on with another value.
     let varying: Set<TabularAlgorithm>
-    /// The least value of one that the learners use themselves; `nil` for those that a trainer checks.
-    let least: Int?
+    /// Its values for trees; `nil` if all values of its type are.
+    let treeRange: ParameterRange?
+    /// Its values for linear models; `nil` if all values of its type are.
+    let linearRange: ParameterRange?
     /// Its place in the settings of trees; `nil` for one of linear models only.
     let trees: SettingsField<TreeSettings>?
     /// Its place in the settings of linear models; `nil` for one of trees only.
@@ -26,16 +29,18 @@ package struct Hyperparameter: Sendable {
         _ name: String,
         of algorithms: Set<TabularAlgorithm>,
         varying: Set<TabularAlgorithm> = [],
-        least: Int? = nil,
+        treeRange: ParameterRange? = nil,
+        linearRange: ParameterRange? = nil,
         trees: SettingsField<TreeSettings>? = nil,
         linear: SettingsField<LinearSettings>? = nil,
         help: String
     ) {
         self.name = name
-        self.help = help
+        meaning = help
         self.algorithms = algorithms
         self.varying = varying
-        self.least = least
+        self.treeRange = treeRange
+        self.linearRange = linearRange
         self.trees = trees
         self.linear = linear
     }
@@ -50,6 +55,7 @@ package struct Hyperparameter: Sendable {
         Hyperparameter(
             "maxDepth",
             of: treeKinds,
+            treeRange: TreeTrainingSettings.Ranges.maxDepth,
             trees: .integer(\.growing.maxDepth),
             help: "Trees: the maximum depth."
         ),
@@ -57,7 +63,8 @@ package struct Hyperparameter: Sendable {
             "maxIterations",
             of: ensembles.union(linearKinds),
             varying: linearKinds.union([.boostedTree]),
-            least: 1,
+            treeRange: TreeTrainingSettings.Ranges.maxIterations,
+            linearRange: LinearTrainingSettings.Ranges.maxIterations,
             trees: .integer(\.maxIterations),
             linear: .integer(\.fitting.maxIterations),
             help: "The maximum number of iterations: boosting rounds, trees of a forest, steps of a linear model."
@@ -65,12 +72,14 @@ package struct Hyperparameter: Sendable {
         Hyperparameter(
             "minLossReduction",
             of: treeKinds,
+            treeRange: TreeTrainingSettings.Ranges.minLossReduction,
             trees: .number(\.growing.minLossReduction),
             help: "Trees: the minimum loss reduction of a split (gamma)."
         ),
         Hyperparameter(
             "minChildWeight",
             of: treeKinds,
+            treeRange: TreeTrainingSettings.Ranges.minChildWeight,
             trees: .number(\.growing.minChildWeight),
             help: "Trees: the minimum child weight on either side of a split."
         ),
@@ -85,24 +94,29 @@ package struct Hyperparameter: Sendable {
         Hyperparameter(
             "penalty",
             of: [.supportVector],
+            linearRange: LinearTrainingSettings.Ranges.penalty,
             linear: .number(\.penalty),
             help: "Support vectors: the penalty of misclassified examples (C)."
         ),
         Hyperparameter(
             "l1Penalty",
             of: regressions,
+            linearRange: LinearTrainingSettings.Ranges.l1Penalty,
             linear: .number(\.fitting.l1Penalty),
             help: "Linear models: the L1 penalty."
         ),
         Hyperparameter(
             "l2Penalty",
             of: regressions,
+            linearRange: LinearTrainingSettings.Ranges.l2Penalty,
             linear: .number(\.fitting.l2Penalty),
             help: "Linear models: the L2 penalty."
         ),
         Hyperparameter(
             "stepSize",
             of: regressions.union([.boostedTree]),
+            treeRange: TreeTrainingSettings.Ranges.stepSize,
+            linearRange: LinearTrainingSettings.Ranges.stepSize,
             trees: .number(\.growing.stepSize),
             linear: .number(\.fitting.stepSize),
             help: "Boosted trees and linear models: the step size (learning rate)."
@@ -110,25 +124,28 @@ package struct Hyperparameter: Sendable {
         Hyperparameter(
             "earlyStoppingRounds",
             of: [.boostedTree],
-            least: 1,
+            treeRange: .atLeast(1),
             trees: .optional(\.earlyStoppingRounds),
             help: "Boosted trees: stop after this many rounds without a better validation score."
         ),
         Hyperparameter(
             "rowSubsample",
             of: ensembles,
+            treeRange: TreeTrainingSettings.Ranges.rowSubsample,
             trees: .number(\.growing.rowSubsample),
             help: "Boosted trees and forests: the share of rows that each tree is trained on."
         ),
         Hyperparameter(
             "columnSubsample",
             of: ensembles,
+            treeRange: TreeTrainingSettings.Ranges.columnSubsample,
             trees: .number(\.growing.columnSubsample),
             help: "Boosted trees and forests: the share of columns that each tree is trained on."
         ),
         Hyperparameter(
             "convergenceThreshold",
             of: linearKinds,
+            linearRange: LinearTrainingSettings.Ranges.convergenceThreshold,
             linear: .number(\.fitting.convergenceThreshold),
             help: "Linear models: stop when an iteration improves the objective by no more than this."
         ),
@@ -139,6 +156,28 @@ package struct Hyperparameter: Sendable {
             help: "Linear models: whether penalties apply to coefficients of rescaled columns."
         ),
     ]
+
+    /// Its meaning, defaults and range, for the help of a command line.
+    package var help: String {
+        let defaults = TabularAlgorithm.allCases.filter(algorithms.contains).compactMap { algorithm in
+            LearnerSettings(defaultsOf: algorithm)[self].map { (algorithm: algorithm.rawValue, value: $0.description) }
+        }
+        var values: [String] = []
+        for (_, value) in defaults where !values.contains(value) { values.append(value) }
+        let listed = values.map { value in
+            let names = defaults.filter { $0.value == value }.map(\.algorithm)
+            return values.count == 1 ? value : "\(value) (\(names.joined(separator: ", ")))"
+        }
+        return "\(meaning) Default: \(listed.joined(separator: ", ")); \(rangeText)."
+    }
+
+    private var rangeText: String {
+        switch (treeRange, linearRange) {
+        case (let trees?, let linear?) where trees != linear: "\(trees) for trees, \(linear) for linear models"
+        case (let range?, _), (nil, let range?): "\(range)"
+        case (nil, nil): "any value"
+        }
+    }
 
     /// The hyperparameter of a name.
     /// - Precondition: There is one.
@@ -157,6 +196,15 @@ package enum HyperparameterValue: Hashable, Sendable, CustomStringConvertible {
     case flag(Bool)
     /// No value, for one that is optional.
     case unset
+
+    /// The value as a number; `nil` for flags and no value.
+    var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .flag, .unset: nil
+        }
+    }
 
     package var description: String {
         switch self {

@@ -1,4 +1,5 @@
 import MLLinearTraining
+import MLTrainingCore
 import MLTreeTraining
 
 /// The algorithms of tabular tasks, by their names on the command line.
@@ -14,6 +15,19 @@ package enum TabularAlgorithm: String, CaseIterable, Sendable {
 package enum LearnerSettings: Codable, Hashable, Sendable {
     case trees(TreeSettings)
     case linear(LinearSettings)
+
+    /// The defaults of an algorithm.
+    init(defaultsOf algorithm: TabularAlgorithm) {
+        self =
+            switch algorithm {
+            case .linear: .linear(LinearSettings(.linearRegression))
+            case .logistic: .linear(LinearSettings(.logisticRegression))
+            case .supportVector: .linear(LinearSettings(.supportVector))
+            case .decisionTree: .trees(TreeSettings(.decisionTree))
+            case .boostedTree: .trees(TreeSettings(.boostedTree))
+            case .randomForest: .trees(TreeSettings(.randomForest))
+            }
+    }
 
     var algorithm: TabularAlgorithm {
         switch self {
@@ -82,13 +96,19 @@ package enum LearnerSettings: Codable, Hashable, Sendable {
         }
     }
 
-    /// Checks the hyperparameters that no trainer checks.
+    /// Checks the ranges of the hyperparameters that the algorithm has.
     /// - Throws: `MLCreateError.generic` naming the first out of range.
     func validate() throws {
         for hyperparameter in Hyperparameter.all {
-            guard let least = hyperparameter.least, case .integer(let value)? = self[hyperparameter], value < least
-            else { continue }
-            throw MLCreateError.generic(reason: "\(hyperparameter.name) is \(value); it must be at least \(least)")
+            let range =
+                switch self {
+                case .trees: hyperparameter.treeRange
+                case .linear: hyperparameter.linearRange
+                }
+            guard let range, let value = self[hyperparameter], let number = value.number, !range.contains(number) else {
+                continue
+            }
+            throw MLCreateError.generic(reason: "\(hyperparameter.name) is \(value); it must be \(range)")
         }
     }
 }

@@ -32,29 +32,31 @@ struct DocumentValue {
 
     // MARK: Objects
 
+    /// The path of a member of this object.
+    private func path(of member: String) -> String { path.isEmpty ? member : "\(path).\(member)" }
+
     /// The members' names and values.
     func members() throws(PolicyError) -> [(name: String, value: DocumentValue)] {
         guard case .object(let members) = json else { throw wrongType("an object") }
-        return members.map { ($0.name, DocumentValue($0.value, path.isEmpty ? $0.name : "\(path).\($0.name)")) }
+        return members.map { ($0.name, DocumentValue($0.value, path(of: $0.name))) }
     }
 
     /// Throws `unknownMember` for a member whose name is not among `names`.
     func expectMembers(_ names: Set<String>) throws(PolicyError) {
         guard case .object(let members) = json else { throw wrongType("an object") }
         guard let unknown = members.first(where: { !names.contains($0.name) }) else { return }
-        let place = path.isEmpty ? unknown.name : "\(path).\(unknown.name)"
-        let message = "The member is not known.  Remove it, or use a newer version of swift-coreml."
-        throw PolicyError(.unknownMember, at: place, message)
+        let message = "The member is not known. Remove it, or use a newer version of swift-coreml."
+        throw PolicyError(.unknownMember, at: path(of: unknown.name), message)
     }
 
     func optional(_ name: String) throws(PolicyError) -> DocumentValue? {
         guard case .object = json else { throw wrongType("an object") }
-        return json[name].map { DocumentValue($0, path.isEmpty ? name : "\(path).\(name)") }
+        return json[name].map { DocumentValue($0, path(of: name)) }
     }
 
     func member(_ name: String) throws(PolicyError) -> DocumentValue {
         if let value = try optional(name) { return value }
-        throw PolicyError(.missingMember, at: path.isEmpty ? name : "\(path).\(name)", "The member is missing.")
+        throw PolicyError(.missingMember, at: path(of: name), "The member is missing.")
     }
 
     // MARK: Values
@@ -142,44 +144,5 @@ extension JSONValue {
         case .object(let members): .object(members.map { Member($0.name, $0.value.withoutFractions) })
         default: self
         }
-    }
-}
-
-/// Fractional numbers, which documents hold as text because canonical JSON has whole numbers only.
-enum Decimals {
-    /// The double nearest to a text `-?digits[.digits][e[+-]digits]` of at most 32 bytes; `nil` for any other text.
-    static func value(_ text: String) -> Double? {
-        var rest = Array(text.utf8)[...]
-        guard rest.count <= 32 else { return nil }
-        func digits() -> Int {
-            let run = rest.prefix { (0x30...0x39).contains($0) }
-            rest = rest.dropFirst(run.count)
-            return run.count
-        }
-        func take(_ characters: String) -> Bool {
-            guard let first = rest.first, characters.utf8.contains(first) else { return false }
-            rest = rest.dropFirst()
-            return true
-        }
-        _ = take("-")
-        guard digits() > 0 else { return nil }
-        if take("."), digits() == 0 { return nil }
-        if take("eE") {
-            _ = take("+-")
-            guard (1...3).contains(digits()) else { return nil }
-        }
-        guard rest.isEmpty, let value = Double(text), value.isFinite else { return nil }
-        return value
-    }
-
-    /// The shortest text that reads back as the same number; whole numbers below 2^53 without a fraction.
-    static func text(_ value: Double) -> String {
-        integer(value).map(String.init) ?? "\(value)"
-    }
-
-    /// The whole number that a value is, where a document can hold it.
-    static func integer(_ value: Double) -> Int? {
-        /// The value as a whole number; `nil` where a document cannot hold it as one.
-        abs(value) <= Double(Limits.integer) && value.rounded(.towardZero) == value ? Int(value) : nil
     }
 }
