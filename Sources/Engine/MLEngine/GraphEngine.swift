@@ -2,13 +2,14 @@ import MLGraph
 package import MLFeatures
 import MLFiles
 package import MLLowering
+package import MLModels
 package import MLNumerics
 import MLPasses
 package import MLRuntime
 package import MLSpecification
 
 /// Runs models that are graphs: neural networks and ML programs.
-package struct GraphEngine: ModelEngine {
+package struct GraphEngine: ModelEngine, AppCalling {
     package let interface: SpecModelDescription
     package let executable: GraphExecutable
     private let lowered: LoweredModel
@@ -16,6 +17,10 @@ package struct GraphEngine: ModelEngine {
     private let variants: NetworkVariants?
     /// The mapped files with the constants.
     private let sources: ModelSources?
+    /// The plans for several examples at once; `nil` for a model with states, whose predictions follow one another.
+    let batches: GraphBatches?
+    /// Whether a layer is computed by a class of the app.
+    package let callsApp: Bool
 
     package init(_ lowered: LoweredModel, interface: SpecModelDescription) throws(ModelError) {
         try self.init(lowered, interface: interface, variants: nil, sources: nil)
@@ -41,6 +46,8 @@ package struct GraphEngine: ModelEngine {
         self.lowered = lowered
         self.variants = variants
         self.sources = sources
+        callsApp = lowered.graph.body.callsApp
+        batches = lowered.states.isEmpty && !callsApp ? GraphBatches() : nil
         let graph: Graph
         if preparation == .none { graph = try PassPipeline.prepare(lowered.graph) } else { graph = lowered.graph }
         executable = try GraphExecutable(
@@ -134,12 +141,17 @@ package struct GraphEngine: ModelEngine {
         for state in lowered.states {
             if let output = state.output { buffers[state.name] = results[output] }
         }
+        return try features(results, backings: targets)
+    }
+
+    /// The model's outputs from the graph's; `backings` are the caller's tensors among these, by output.
+    func features(_ results: [Tensor], backings: [Tensor?] = []) throws(ModelError) -> [String: FeatureData] {
         var features = [String: FeatureData](minimumCapacity: lowered.outputs.count)
         for output in lowered.outputs {
             features[output.name] = try feature(
                 output,
                 results[output.index],
-                isBacked: !targets.isEmpty && targets[output.index] != nil
+                isBacked: !backings.isEmpty && backings[output.index] != nil
             )
         }
         if let classifier = lowered.classifier {
@@ -147,6 +159,15 @@ package struct GraphEngine: ModelEngine {
         }
         return features
     }
+
+    /// The graph's inputs for an example; `nil` when another reading of the network fits it.
+    func joinableInputs(_ example: [String: FeatureData]) throws(ModelError) -> [Tensor]? {
+        guard try variants?.engine(for: example) == nil else { return nil }
+        return try graphInputs(example)
+    }
+
+    /// Throws when a mapped file was truncated meanwhile.
+    func checkSources() throws(ModelError) { try sources?.checkWhole() }
 
     /// The beginning of Core ML's message when a model of this kind fails while it runs.
     private var failure: String {

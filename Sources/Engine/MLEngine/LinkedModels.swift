@@ -101,7 +101,7 @@ enum LinkedModels {
 }
 
 /// An engine shared by several models.
-final class SharedEngine: ModelEngine {
+final class SharedEngine: ModelEngine, AppCalling {
     private let engine: any ModelEngine
     let interface: SpecModelDescription
 
@@ -111,6 +111,7 @@ final class SharedEngine: ModelEngine {
     }
 
     var prefersBatches: Bool { engine.prefersBatches }
+    var callsApp: Bool { (engine as? any AppCalling)?.callsApp == true }
 
     func makeState() -> ModelState { engine.makeState() }
 
@@ -124,6 +125,10 @@ final class SharedEngine: ModelEngine {
 
     func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         try engine.predictions(from: batch)
+    }
+
+    func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
+        engine.results(of: examples)
     }
 }
 

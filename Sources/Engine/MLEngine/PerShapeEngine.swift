@@ -1,6 +1,7 @@
 package import MLFeatures
 import MLFiles
 import MLKernels
+import MLModels
 package import MLNumerics
 package import MLSpecification
 import Synchronization
@@ -29,6 +30,12 @@ package final class PerShapeEngine: ModelEngine {
         var shapes: [String: [Int]] = [:]
         for case (let name, .tensor(let tensor)) in inputs { shapes[name] = tensor.shape }
         return try engine(for: shapes).prediction(from: inputs, backings: backings, state: state)
+    }
+
+    package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
+        ExampleSpread.results(of: examples.indices) { (index) throws(ModelError) in
+            try prediction(from: examples[index])
+        }
     }
 
     /// The engine for these shapes, made when there is none yet.

@@ -45,6 +45,13 @@ package protocol Operator: Hashable, Sendable, Codable {
     /// The operation's role in the choice of memory layouts.
     func layoutRole(_ operands: Operands) -> LayoutRole
 
+    /// The same operation for several examples at once, some of whose operands differ between them; `nil` where the
+    /// examples have to be computed one by one.
+    ///
+    /// A rule returns the results in their joined shapes (see `BatchContext`) and only where each example's result depends
+    /// on that example alone.
+    func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]?
+
     /// Operands whose contents, not only shapes, determine the extents of the results (the `shape` of `reshape`).
     var shapeOperands: [Int] { get }
 
@@ -103,6 +110,7 @@ extension Operator {
         nil
     }
     package func layoutRole(_ operands: Operands) -> LayoutRole { .rowMajor }
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? { nil }
     package var shapeOperands: [Int] { [] }
     package var halfPrecisionOperands: [Int] { [] }
     package var widened: any Operator { self }

@@ -39,7 +39,9 @@ extension Plan {
         }
         let workspace = workspaces.take(for: self)
         let previous = kernels.enter()
+        Workers.predictionBegins()
         defer {
+            Workers.predictionEnds()
             KernelTable.leave(to: previous)
             workspaces.give(workspace)
         }

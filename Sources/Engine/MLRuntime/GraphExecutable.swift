@@ -47,7 +47,7 @@ package final class GraphExecutable: Sendable {
     /// The indices of inputs whose contents determine shapes.
     private let contentInputs: Set<Int>
     private let overwrites: [Overwrite]
-    private let kernels: KernelTable
+    let kernels: KernelTable
     /// The only program, when every input has a fixed shape.
     private let fixed: BoundProgram?
     private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))

@@ -10,6 +10,15 @@ package enum FeatureData: Sendable {
     case dictionary(FeatureDictionary)
     case sequence(FeatureSequence)
 
+    /// The bytes of arrays and pixels; 0 for other values.
+    package var byteCount: Int {
+        switch self {
+        case .tensor(let tensor): tensor.byteCount
+        case .image(let image): image.bytesPerRow * image.height
+        default: 0
+        }
+    }
+
     /// The kind of value, for messages.
     package var kind: String {
         switch self {

@@ -28,6 +28,12 @@ package protocol ModelEngine: Sendable {
     /// Predicts the outputs for each example of a batch; row i of the result belongs to example i.
     func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch
 
+    /// Predicts each example: on all workers where the engine allows it, several at once where that is faster.
+    ///
+    /// Examples may have different features and shapes. Result i belongs to example i, so that an error names its
+    /// example; the examples that a cancelled task does not reach fail with `.cancelled`.
+    func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>]
+
     /// Makes buffers of zeros for a sequence of predictions; none for a model without states.
     func makeState() -> ModelState
 }
@@ -42,15 +48,25 @@ extension ModelEngine {
     }
 
     /// Predicts the examples one by one; a cancelled task stops between two examples.
+    package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
+        examples.map { example in
+            Result { () throws(ModelError) in
+                try Cancellation.check()
+                return try prediction(from: example)
+            }
+        }
+    }
+
+    /// Predicts each example; the first error ends the batch.
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         var results: [[String: FeatureData]] = []
         results.reserveCapacity(batch.count)
-        for index in 0..<batch.count {
-            try Cancellation.check()
-            do {
-                results.append(try prediction(from: batch.features(at: index)))
-            } catch {
-                throw batch.count > 1 ? error.at("example \(index)") : error
+        for start in stride(from: 0, to: batch.count, by: FeatureBatch.pieceCount) {
+            let piece = start..<Swift.min(start + FeatureBatch.pieceCount, batch.count)
+            for (index, result) in zip(piece, self.results(of: piece.map(batch.features(at:)))) {
+                do { results.append(try result.get()) } catch {
+                    throw batch.count > 1 ? error.at("example \(index)") : error
+                }
             }
         }
         guard let joined = FeatureBatch(results) else {

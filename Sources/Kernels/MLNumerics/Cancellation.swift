@@ -34,5 +34,6 @@ package final class Cancellation: Sendable {
         return current
     }
 
-    private static var error: ModelError { ModelError(.cancelled, "the prediction was cancelled while it ran") }
+    /// What a prediction that was cancelled throws.
+    package static var error: ModelError { ModelError(.cancelled, "the prediction was cancelled while it ran") }
 }

@@ -18,6 +18,7 @@ struct OperatorCheck {
             let results = try op.evaluated(operands)
             CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
             return agreement(results, types) + flexibleTypes(types) + implementations(results)
+                + BatchTrial(problem).failures()
         } catch {
             return ["throws: \(error)"]
         }
@@ -30,7 +31,7 @@ struct OperatorCheck {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
             guard let results = try? op.evaluated(operands) else { return [] }
             CensusRecord.shared?.note(op, types: operands.compactMap { $0?.scalarType }, test: problem.file)
-            return agreement(results, types) + implementations(results)
+            return agreement(results, types) + implementations(results) + BatchTrial(problem).failures()
         } catch {
             return ["throws: \(error)"]
         }

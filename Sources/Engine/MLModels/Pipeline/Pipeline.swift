@@ -4,7 +4,7 @@ package import MLSpecification
 
 /// A pipeline of models: each takes its inputs by name from the pipeline's inputs and the outputs of earlier stages,
 /// where a later value of a name replaces an earlier one.
-package struct Pipeline: ModelEngine {
+package struct Pipeline: ModelEngine, AppCalling {
     /// A model of the pipeline and its name, for messages and scoped parameters.
     package struct Stage: Sendable {
         package let name: String
@@ -97,6 +97,14 @@ package struct Pipeline: ModelEngine {
         var outputs: [String: FeatureData] = [:]
         for name in outputNames { outputs[name] = known[name] }
         return outputs
+    }
+
+    package var callsApp: Bool { stages.contains { ($0.engine as? any AppCalling)?.callsApp == true } }
+
+    package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
+        ExampleSpread.results(of: examples.indices, onWorkers: !callsApp) { (index) throws(ModelError) in
+            try prediction(from: examples[index])
+        }
     }
 
     /// The buffers of all stages: each finds its own by name.

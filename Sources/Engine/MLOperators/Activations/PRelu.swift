@@ -94,3 +94,9 @@ extension Tensor {
         return Tensor(values: values, scalarType: scalarType, shape: shape)
     }
 }
+
+extension PRelu {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self)
+    }
+}

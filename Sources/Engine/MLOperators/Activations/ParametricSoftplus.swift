@@ -75,3 +75,9 @@ extension ParametricSoftplus: DifferentiableOperator {
         }
     }
 }
+
+extension ParametricSoftplus {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self)
+    }
+}

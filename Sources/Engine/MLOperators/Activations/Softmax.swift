@@ -89,3 +89,9 @@ extension Softmax: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.product(y, context.difference(dy, total)))
     }
 }
+
+extension Softmax {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis) { Softmax(axis: $0) }
+    }
+}

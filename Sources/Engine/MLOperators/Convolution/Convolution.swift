@@ -347,3 +347,9 @@ func checkVector(_ operands: Operands, _ index: Int, _ count: Dimension, _ name:
         throw ModelError(.invalidModel, "\(name) has shape \(shape); one value for each of \(count) channels is needed")
     }
 }
+
+extension Convolution {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self, along: [0, 3])
+    }
+}

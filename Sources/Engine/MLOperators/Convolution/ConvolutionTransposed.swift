@@ -214,3 +214,9 @@ extension ConvolutionTransposed: DifferentiableOperator {
         try context.setChannelSums()
     }
 }
+
+extension ConvolutionTransposed {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self, along: [0, 3])
+    }
+}

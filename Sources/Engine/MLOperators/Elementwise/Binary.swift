@@ -145,3 +145,10 @@ extension Tensor {
         shape == target ? values : StridedView(dense: shape).broadcast(to: target).read(values)
     }
 }
+
+extension Binary {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let shape = context.resultTypes[0].shape
+        return try context.broadcasting(self, rank: shape.count, lead: shape.first?.count)
+    }
+}

@@ -74,3 +74,9 @@ extension Conversion.Number {
         }
     }
 }
+
+extension Cast {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}

@@ -82,3 +82,10 @@ extension Select: DifferentiableOperator {
         }
     }
 }
+
+extension Select {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let shape = context.resultTypes[0].shape
+        return try context.broadcasting(self, rank: shape.count, lead: shape.first?.count)
+    }
+}

@@ -141,3 +141,9 @@ extension Unary: DifferentiableOperator {
         try function.differentiate(&context)
     }
 }
+
+extension Unary {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}

@@ -324,3 +324,14 @@ extension Linear: DifferentiableOperator {
         if context.isNeeded(3) { try context.setBroadcastGradient(ofOperand: 3, to: dy) }
     }
 }
+
+extension Linear {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        // The weight belongs to all examples, and a vector becomes one row of a matrix.
+        if context.rank() == 1 { return try context.shifted(self, along: context.has(3) ? [0, 3] : [0]) }
+        guard context.has(3), context.rank(3) < context.rank() else {
+            return try context.rows(self, along: [0, 3])
+        }
+        return try context.rows(self)
+    }
+}

@@ -228,3 +228,13 @@ extension MatMul: DifferentiableOperator {
         }
     }
 }
+
+extension MatMul {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let ranks = [context.rank(0), context.rank(1)]
+        guard let rank = ranks.max(), ranks.allSatisfy({ $0 >= 2 }) else { return nil }
+        if !context.isBatched(1), ranks == [2, 2], !transposeX { return try context.rows(self) }
+        let lead = rank > 2 ? context.resultTypes[0].shape[0].count : nil
+        return try context.broadcasting(self, rank: rank, lead: lead)
+    }
+}

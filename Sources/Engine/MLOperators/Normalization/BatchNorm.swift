@@ -189,3 +189,9 @@ extension BatchNorm: DifferentiableOperator {
         }
     }
 }
+
+extension BatchNorm {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self)
+    }
+}

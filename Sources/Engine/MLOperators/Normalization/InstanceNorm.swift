@@ -105,3 +105,9 @@ func standardizing(_ values: some Collection<Double>, epsilon: Double) -> (mean:
     let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count
     return (mean, 1 / (variance + epsilon).squareRoot())
 }
+
+extension InstanceNorm {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self)
+    }
+}

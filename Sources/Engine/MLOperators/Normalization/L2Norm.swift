@@ -104,3 +104,9 @@ extension L2Norm: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.product(across, scale))
     }
 }
+
+extension L2Norm {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > 3 ? try context.rows(self) : try context.shifted(self)
+    }
+}

@@ -187,3 +187,9 @@ extension LayerNorm: DifferentiableOperator {
         try context.setStandardizedGradients(axes: axes, parameterAxes: axes, epsilon: epsilon)
     }
 }
+
+extension LayerNorm {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxes(axes) { LayerNorm(axes: $0, epsilon: epsilon) }
+    }
+}

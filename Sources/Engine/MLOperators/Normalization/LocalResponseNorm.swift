@@ -168,3 +168,9 @@ extension LocalResponseNorm: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.sum(direct, scaled))
     }
 }
+
+extension LocalResponseNorm {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > 3 ? try context.rows(self) : try context.shifted(self)
+    }
+}

@@ -201,6 +201,8 @@ package struct Pooling<Function: PoolingFunction>: Operator {
         Function.self == Average.self && (kernel == nil || kernel == spatial && padding == .valid)
     }
 
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? { try context.rows(self) }
+
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         guard let shape = (try? operands.shape(0))?.counts else { return .channelsLast }
         return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLastInCompany

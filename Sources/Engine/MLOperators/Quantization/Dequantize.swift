@@ -161,3 +161,14 @@ private func dequantized(
     }
     return Tensor(values: values, scalarType: scalarType, shape: data.shape)
 }
+
+extension Dequantize {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard let axis else { return try context.elements(self) }
+        var shifted = self
+        return try context.overAxis(axis) { place in
+            shifted.axis = place
+            return shifted
+        }
+    }
+}

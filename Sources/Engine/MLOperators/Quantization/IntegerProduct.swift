@@ -217,3 +217,9 @@ extension IntegerProduct {
         }
     }
 }
+
+extension IntegerProduct {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > 1 ? try context.rows(self, along: [0, 5]) : nil
+    }
+}

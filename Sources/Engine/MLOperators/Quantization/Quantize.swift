@@ -87,3 +87,14 @@ extension Quantize {
         ]
     }
 }
+
+extension Quantize {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard let axis else { return try context.elements(self) }
+        var shifted = self
+        return try context.overAxis(axis) { place in
+            shifted.axis = place
+            return shifted
+        }
+    }
+}

@@ -132,3 +132,21 @@ package struct OntoGrid: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 }
+
+extension ToGrid {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}
+
+extension FromGrid {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}
+
+extension OntoGrid {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}

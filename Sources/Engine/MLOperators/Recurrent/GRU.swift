@@ -215,3 +215,9 @@ extension GRU: BackwardRecurrence, DifferentiableOperator {
         )
     }
 }
+
+extension GRU {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.recurrent(self, states: [1])
+    }
+}

@@ -363,3 +363,9 @@ extension LSTM: BackwardRecurrence, DifferentiableOperator {
         )
     }
 }
+
+extension LSTM {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.recurrent(self, states: [1, 2])
+    }
+}

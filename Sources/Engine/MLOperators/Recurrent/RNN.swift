@@ -180,3 +180,9 @@ extension RNN: BackwardRecurrence, DifferentiableOperator {
         )
     }
 }
+
+extension RNN {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.recurrent(self, states: [1])
+    }
+}

@@ -107,3 +107,12 @@ extension CumulativeSum: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.add(back, context.resultGradient()))
     }
 }
+
+extension CumulativeSum {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard !context.has(1) else { return nil }
+        return try context.overAxis(axis) {
+            CumulativeSum(axis: $0, isExclusive: isExclusive, isReversed: isReversed)
+        }
+    }
+}

@@ -138,3 +138,11 @@ extension Arguments {
         return type
     }
 }
+
+extension ReduceArg {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis) {
+            ReduceArg(axis: $0, keepsDimensions: keepsDimensions, scalarType: scalarType)
+        }
+    }
+}

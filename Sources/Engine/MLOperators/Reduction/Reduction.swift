@@ -232,3 +232,9 @@ extension Reduction: DifferentiableOperator {
         )
     }
 }
+
+extension Reduction {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxes(axes) { Reduction(axes: $0, keepsDimensions: keepsDimensions) }
+    }
+}

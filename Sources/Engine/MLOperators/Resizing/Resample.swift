@@ -366,3 +366,9 @@ extension Affine {
         }
     }
 }
+
+extension Resample {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self, along: [0, 1])
+    }
+}

@@ -310,3 +310,9 @@ private func factors(_ arguments: inout Arguments) throws(ModelError) -> ResizeA
         try arguments.float("scale_factor_height", default: 1), try arguments.float("scale_factor_width", default: 1),
     ])
 }
+
+extension Resize {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > attributes.target.count ? try context.rows(self) : try context.shifted(self)
+    }
+}

@@ -197,3 +197,20 @@ extension Gather: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: dx)
     }
 }
+
+extension Gather {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let place = try normalizedAxis(axis, rank: context.rank())
+        var shifted = self
+        shifted.axis = place + 1
+        switch (context.isBatched(0), context.isBatched(1)) {
+        case (true, true):
+            shifted.batchDimensions += 1
+            return try context.shifted(shifted, along: [0, 1])
+        case (true, false): return place > 0 && batchDimensions == 0 ? try context.rows(self) : nil
+        default:
+            guard place == 0, batchDimensions == 0 else { return nil }
+            return context.rank(1) > 0 ? try context.rows(self, along: [1]) : try context.shifted(self, along: [1])
+        }
+    }
+}

@@ -106,3 +106,9 @@ func requireAlike(_ a: Shape, _ b: Shape, except axis: Int) throws(ModelError) {
     y[axis] = 1
     _ = try unified(x, y)
 }
+
+extension GatherAlongAxis {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis, of: [0, 1]) { GatherAlongAxis(axis: $0, indexRule: indexRule) }
+    }
+}

@@ -70,3 +70,9 @@ extension ArgSort {
         ]
     }
 }
+
+extension ArgSort {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis) { ArgSort(axis: $0, isAscending: isAscending) }
+    }
+}

@@ -96,3 +96,9 @@ extension BandPart: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }
 }
+
+extension BandPart {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > 2 ? try context.rows(self) : try context.shifted(self)
+    }
+}

@@ -127,3 +127,9 @@ extension BlockRearrangement: DifferentiableOperator {
         try context.setMovedGradient(by: self)
     }
 }
+
+extension BlockRearrangement {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.rows(self)
+    }
+}

@@ -53,3 +53,12 @@ extension BroadcastTo: DifferentiableOperator {
         try context.setBroadcastGradient(ofOperand: 0, to: context.resultGradient())
     }
 }
+
+extension BroadcastTo {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard let shape = context.resultTypes[0].shape.counts, !context.isBatched(1),
+            let x = try context.stacked(0, rank: shape.count)
+        else { return nil }
+        return try context.finish(self, [x, context.constant(integers: [context.count] + shape)])
+    }
+}

@@ -145,3 +145,11 @@ extension Concat: DifferentiableOperator {
         }
     }
 }
+
+extension Concat {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard context.rank() > 0 else { return nil }
+        let all = Array(context.operands.indices)
+        return try context.overAxis(axis, of: all) { Concat(axis: $0, isInterleaved: isInterleaved) }
+    }
+}

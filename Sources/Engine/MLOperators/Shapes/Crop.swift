@@ -62,3 +62,9 @@ extension Crop: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: dx)
     }
 }
+
+extension Crop {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        context.rank() > 2 ? try context.rows(self) : try context.shifted(self)
+    }
+}

@@ -47,3 +47,9 @@ extension ExpandDims: LoweredFromLayers {
 extension ExpandDims: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
+
+extension ExpandDims {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

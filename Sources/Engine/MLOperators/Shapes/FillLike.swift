@@ -64,3 +64,9 @@ extension FillLike {
         ]
     }
 }
+
+extension FillLike {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}

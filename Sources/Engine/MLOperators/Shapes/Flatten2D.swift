@@ -44,3 +44,9 @@ extension Flatten2D: LoweredFromLayers {
 extension Flatten2D: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
+
+extension Flatten2D {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

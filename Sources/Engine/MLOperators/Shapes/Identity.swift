@@ -42,3 +42,9 @@ extension Identity: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.resultGradient())
     }
 }
+
+extension Identity {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.elements(self)
+    }
+}

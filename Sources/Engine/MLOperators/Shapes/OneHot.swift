@@ -114,3 +114,11 @@ extension OneHot {
         ]
     }
 }
+
+extension OneHot {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis, rank: context.rank() + 1) {
+            OneHot(axis: $0, on: on, off: off, scalarType: scalarType)
+        }
+    }
+}

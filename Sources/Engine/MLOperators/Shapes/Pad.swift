@@ -197,3 +197,11 @@ extension Pad: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: dx)
     }
 }
+
+extension Pad {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard let amounts = context.integers(1) else { return nil }
+        let reachesFirst = amounts.count == 2 * context.rank() && amounts.prefix(2) != [0, 0]
+        return reachesFirst ? try context.shifted(self) : try context.elements(self)
+    }
+}

@@ -71,3 +71,9 @@ package struct Regroup: Operator {
 extension Regroup: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
+
+extension Regroup {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

@@ -146,3 +146,9 @@ extension LayerContext {
 extension Reshape: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
+
+extension Reshape {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

@@ -77,3 +77,9 @@ extension ReshapeLike: LoweredFromLayers {
 extension ReshapeLike: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try context.setReshapedGradient() }
 }
+
+extension ReshapeLike {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

@@ -46,3 +46,9 @@ extension Reverse: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.add(self, context.resultGradient()))
     }
 }
+
+extension Reverse {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxes(axes) { Reverse(axes: $0) }
+    }
+}

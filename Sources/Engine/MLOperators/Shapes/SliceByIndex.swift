@@ -220,3 +220,27 @@ extension SliceByIndex: DifferentiableOperator {
         try context.setMovedGradient(by: self)
     }
 }
+
+extension SliceByIndex {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let shape = context.shape()
+        guard let begin = context.integers(1), let end = context.integers(2), let extent = shape.first else {
+            return nil
+        }
+        let first = rule.range(0, extent: extent, begin: begin[0], end: end[0])
+        if !rule.squeezes(0), rule.step(0) == 1, first == (0, extent), let x = try context.joined(0) {
+            let start = context.constant(integers: [0] + begin.dropFirst())
+            let stop = context.constant(integers: [context.count * extent] + end.dropFirst())
+            return try context.finish(self, [x, start, stop])
+        }
+        var rule = rule
+        if !rule.steps.isEmpty { rule.steps.insert(1, at: 0) }
+        if !rule.beginMask.isEmpty { rule.beginMask.insert(true, at: 0) }
+        if !rule.endMask.isEmpty { rule.endMask.insert(true, at: 0) }
+        if !rule.squeezeMask.isEmpty { rule.squeezeMask.insert(false, at: 0) }
+        let x = try context.stacked(0)
+        let start = context.constant(integers: [0] + begin)
+        let stop = context.constant(integers: [context.count] + end)
+        return try context.finish(SliceByIndex(rule), [x, start, stop])
+    }
+}

@@ -97,3 +97,21 @@ extension SliceBySize: DifferentiableOperator {
         try context.setMovedGradient(by: self)
     }
 }
+
+extension SliceBySize {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let shape = context.shape()
+        guard let begin = context.integers(1), let size = context.integers(2), let extent = shape.first else {
+            return nil
+        }
+        if begin[0] == 0, size[0] == -1 || size[0] == extent, let x = try context.joined(0) {
+            let start = context.constant(integers: begin)
+            let sizes = context.constant(integers: [context.count * extent] + size.dropFirst())
+            return try context.finish(self, [x, start, sizes])
+        }
+        let x = try context.stacked(0)
+        let start = context.constant(integers: [0] + begin)
+        let sizes = context.constant(integers: [context.count] + size)
+        return try context.finish(self, [x, start, sizes])
+    }
+}

@@ -77,3 +77,9 @@ extension SlidingWindows: DifferentiableOperator {
         try context.setMovedGradient(by: self)
     }
 }
+
+extension SlidingWindows {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.overAxis(axis) { SlidingWindows(axis: $0, size: size, stride: stride) }
+    }
+}

@@ -148,3 +148,13 @@ extension Split: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: dx)
     }
 }
+
+extension Split {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        var shifted = self
+        return try context.overAxis(axis) { place in
+            shifted.axis = place
+            return shifted
+        }
+    }
+}

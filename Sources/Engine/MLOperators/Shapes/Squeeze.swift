@@ -54,3 +54,9 @@ extension ValueType {
     /// The type of a given tensor.
     package init(_ tensor: Tensor) { self.init(tensor.scalarType, Shape(tensor.shape)) }
 }
+
+extension Squeeze {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        try context.regrouped()
+    }
+}

@@ -86,3 +86,10 @@ extension Stack: DifferentiableOperator {
         }
     }
 }
+
+extension Stack {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let all = Array(context.operands.indices)
+        return try context.overAxis(axis, of: all, rank: context.rank() + 1) { Stack(axis: $0) }
+    }
+}

@@ -77,3 +77,12 @@ extension Tile: DifferentiableOperator {
         try context.setMovedGradient(by: self)
     }
 }
+
+extension Tile {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        guard let counts = context.integers(1), let first = counts.first else { return nil }
+        if first == 1 { return try context.rows(self) }
+        let x = try context.stacked(0)
+        return try context.finish(self, [x, context.constant(integers: [1] + counts)])
+    }
+}

@@ -155,3 +155,13 @@ func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool
     }
     return result
 }
+
+extension TopK {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        var shifted = self
+        return try context.overAxis(axis) { place in
+            shifted.axis = place
+            return shifted
+        }
+    }
+}

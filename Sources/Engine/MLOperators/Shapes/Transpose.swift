@@ -80,3 +80,12 @@ extension Transpose: DifferentiableOperator {
         context.setGradient(ofOperand: 0, to: try context.add(Transpose(inverse), context.resultGradient()))
     }
 }
+
+extension Transpose {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let permutation = try normalizedPermutation(rank: context.rank())
+        guard let first = permutation.first else { return nil }
+        if first == 0 { return try context.rows(self) }
+        return try context.shifted(Transpose([0] + permutation.map { $0 + 1 }))
+    }
+}

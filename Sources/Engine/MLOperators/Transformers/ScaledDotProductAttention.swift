@@ -292,3 +292,23 @@ package struct AttentionGeometry: Sendable {
         self.items = items
     }
 }
+
+extension ScaledDotProductAttention {
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        let rank = heads == nil ? context.rank() : 4
+        guard context.has(3), rank >= 3, let items = context.shape().first else {
+            return try context.rows(self, along: [0, 1, 2])
+        }
+        // A mask of one item is repeated for all of an example's, which only works where there is one.
+        let isWhole = context.rank(3) == rank && context.shape(3)[0] == items
+        guard context.isBatched(3) || isWhole && items > 1 else { return try context.rows(self, along: [0, 1, 2]) }
+        guard isWhole || items == 1 else { return nil }
+        var operands: [ValueID?] = []
+        for index in 0..<3 {
+            guard context.shape(index).first == items else { return nil }
+            operands.append(try context.joined(index))
+        }
+        operands.append(try context.joined(3, rank: rank))
+        return try context.finish(self, operands)
+    }
+}

@@ -52,6 +52,9 @@ typedef void (*cml_task)(void *context, long index, int worker);
 int cml_worker_count(void);
 // Restricts jobs to `count` threads; 0 restores the default.  For benchmarks and tests.
 void cml_worker_limit(int count);
+// Say that this thread begins and ends a prediction.  While there are as many as threads in a job, every caller works alone.
+void cml_prediction_begins(void);
+void cml_prediction_ends(void);
 // Runs task(context, 0...count-1) and returns when all are done.  The caller takes part; worker w starts with the
 // w-th contiguous slice and then steals.  When the pool serves another caller, or the caller is itself a task, all
 // items run on the calling thread.

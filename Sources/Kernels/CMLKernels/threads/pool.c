@@ -47,6 +47,7 @@ static struct {
     _Atomic int processor;  // where the caller of the newest job was when it opened it
     int threads;
     _Atomic int limit;
+    _Alignas(64) _Atomic int predictions;  // that run now
     int spins;
 } pool = {.busy = ATOMIC_FLAG_INIT};
 
@@ -214,9 +215,19 @@ int cml_worker_count(void) {
 
 void cml_worker_limit(int count) { atomic_store(&pool.limit, count); }
 
+void cml_prediction_begins(void) { atomic_fetch_add_explicit(&pool.predictions, 1, memory_order_relaxed); }
+void cml_prediction_ends(void) { atomic_fetch_sub_explicit(&pool.predictions, 1, memory_order_relaxed); }
+
+// As many predictions as processors keep these busy by themselves: workers would take the processors from the other
+// callers, and each caller would wait for a worker at every step.
+static int is_crowded(int participants) {
+    return atomic_load_explicit(&pool.predictions, memory_order_relaxed) >= participants;
+}
+
 void cml_parallel_for(long count, cml_task task, void *context) {
     int participants = cml_worker_count();
-    if (count < 2 || participants < 2 || atomic_flag_test_and_set_explicit(&pool.busy, memory_order_acquire)) {
+    if (count < 2 || participants < 2 || is_crowded(participants)
+            || atomic_flag_test_and_set_explicit(&pool.busy, memory_order_acquire)) {
         for (long index = 0; index < count; index++) task(context, index, 0);
         return;
     }

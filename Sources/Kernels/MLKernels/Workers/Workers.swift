@@ -10,6 +10,13 @@ package enum Workers {
     /// For benchmarks and tests.
     package static func limit(to count: Int) { cml_worker_limit(Int32(count)) }
 
+    /// Says that a prediction begins on this thread.
+    ///
+    /// While as many predictions run as a job has threads, jobs run on their callers' threads alone: workers would take the
+    /// processors from the other callers. `predictionEnds` follows.
+    package static func predictionBegins() { cml_prediction_begins() }
+    package static func predictionEnds() { cml_prediction_ends() }
+
     /// Runs `body(index, worker)` for every index in `0..<count` and returns when all are done.
     ///
     /// The caller takes part. Worker `w` (in `0..<Workers.count`) starts with the w-th contiguous slice of the indices,

@@ -12,9 +12,11 @@ struct Bench: ParsableCommand {
               coreml bench ResNet50.mlpackage --threads 2
               coreml bench Bert.mlpackage -i ids=ids.npy --json
               coreml bench Forest.mlmodel --batch rows.npy --threads 2
+              coreml bench ResNet50.mlpackage --clients 8
 
             With --interactive the process prints "ready" once the model is loaded, and answers each line "run N" on
-            standard input with a JSON list of N latencies in milliseconds.
+            standard input with a JSON list of N latencies in milliseconds: of predictions, or of whole batches with
+            --batch.
             """
     )
 
@@ -24,7 +26,12 @@ struct Bench: ParsableCommand {
     var runs = 50
     @Option(help: "The number of threads that predict with the same model concurrently.")
     var clients = 1
-    @Option(help: "Predict this file of examples as one batch: .csv, .npz, or .npy for a model with one input.")
+    @Option(
+        help: """
+            Predict this file of examples as one batch: .csv, .npz, or .npy for a model with one input. Arrays have one \
+            more axis than the model's, or more examples on a first axis of extent 1.
+            """
+    )
     var batch: String?
     @Flag(help: "Print JSON.")
     var json = false
@@ -41,19 +48,26 @@ struct Bench: ParsableCommand {
         let engine = try source.engine()
         if let batch {
             let load = (ContinuousClock.now - start) / .milliseconds(1)
-            try measureBatch(engine, try InputReader(interface: engine.interface).batch(inFile: batch), load: load)
+            let examples = try InputReader(interface: engine.interface).batch(inFile: batch)
+            if interactive {
+                try serve { try (0..<$0).map { _ in try Self.time(engine, examples) } }
+            } else {
+                try measureBatch(engine, examples, load: load)
+            }
             return
         }
         let features = try SampleInputs.features(engine.interface, inputs.input)
         let load = (ContinuousClock.now - start) / .milliseconds(1)
         if interactive {
-            try serve(engine, features)
+            try serve { count in
+                try clients == 1 ? measure(engine, features, count) : measureTogether(engine, features, count)
+            }
             return
         }
         let first = try measure(engine, features, 1)[0]
         _ = try measure(engine, features, min(runs, 3))
         let began = ContinuousClock.now
-        let times = try clients == 1 ? measure(engine, features, runs) : measureTogether(engine, features)
+        let times = try clients == 1 ? measure(engine, features, runs) : measureTogether(engine, features, runs)
         let elapsed = (ContinuousClock.now - began) / .seconds(1)
         let sorted = times.sorted()
         let throughput = Double(times.count) / elapsed
@@ -92,13 +106,16 @@ struct Bench: ParsableCommand {
         }
     }
 
+    /// The milliseconds that the batch takes.
+    private static func time(_ engine: any ModelEngine, _ batch: FeatureBatch) throws -> Double {
+        let start = ContinuousClock.now
+        _ = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
+        return (ContinuousClock.now - start) / .milliseconds(1)
+    }
+
     /// Predicts the batch `runs` times.
     private func measureBatch(_ engine: any ModelEngine, _ batch: FeatureBatch, load: Double) throws {
-        let times = try (0..<runs + 1).map { _ in
-            let start = ContinuousClock.now
-            _ = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
-            return (ContinuousClock.now - start) / .milliseconds(1)
-        }
+        let times = try (0..<runs + 1).map { _ in try Self.time(engine, batch) }
         let sorted = times.dropFirst().sorted()
         let median = sorted[sorted.count / 2]
         if json {
@@ -123,8 +140,13 @@ struct Bench: ParsableCommand {
         print(table.text())
     }
 
-    private func measureTogether(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws -> [Double] {
-        let share = (runs + clients - 1) / clients
+    /// Predicts at least `count` times, on as many threads as there are clients.
+    private func measureTogether(
+        _ engine: any ModelEngine,
+        _ features: [String: FeatureData],
+        _ count: Int
+    ) throws -> [Double] {
+        let share = (count + clients - 1) / clients
         let results = Results()
         let threads = (0..<clients).map { _ in
             Thread {
@@ -139,15 +161,14 @@ struct Bench: ParsableCommand {
         return try results.wait(for: clients)
     }
 
-    private func serve(_ engine: any ModelEngine, _ features: [String: FeatureData]) throws {
+    private func serve(_ times: (Int) throws -> [Double]) throws {
         answer("ready")
         while let line = readLine() {
             let words = line.split(separator: " ")
             guard words.count == 2, words[0] == "run", let count = Int(words[1]), count > 0 else {
                 throw Failure("unknown command '\(line)'; send \"run N\"")
             }
-            let times = try measure(engine, features, count)
-            answer("[" + times.map { String(format: "%.6f", $0) }.joined(separator: ", ") + "]")
+            answer("[" + (try times(count)).map { String(format: "%.6f", $0) }.joined(separator: ", ") + "]")
         }
     }
 

@@ -301,11 +301,9 @@ struct Evaluate: ParsableCommand {
             let results = try failing { () throws(ModelError) in try engine.predictions(from: batch) }
             return (0..<results.count).map { results.features(at: $0) }
         }
-        return try rows.enumerated().map { index, row in
+        return try engine.results(of: rows).enumerated().map { index, result in
             try failing { () throws(ModelError) in
-                do throws(ModelError) { return try engine.prediction(from: row) } catch {
-                    throw error.at("row \(index)")
-                }
+                do throws(ModelError) { return try result.get() } catch { throw error.at("row \(index)") }
             }
         }
     }

@@ -70,10 +70,19 @@ struct TableRowAnswers: AnswerSource {
                 for index in 0..<results.count { try receive(Answer(outputs: results.features(at: index))) }
                 continue
             }
-            // A batch fails as a whole: predicting one by one finds the row with the error.
-            let predictor = Predictor(engine: engine)
-            for (row, features) in zip(range, rows) {
-                try receive(Answer(outputs: try predictor.outputs(features, at: "\(path): row \(row)")))
+            guard engine.interface.state.isEmpty else {
+                let predictor = Predictor(engine: engine)
+                for (row, features) in zip(range, rows) {
+                    try receive(Answer(outputs: try predictor.outputs(features, at: "\(path): row \(row)")))
+                }
+                continue
+            }
+            // Columns fail as a whole: results of each row find the one with the error.
+            for (row, result) in zip(range, engine.results(of: rows)) {
+                let outputs = try failing { () throws(ModelError) in
+                    do throws(ModelError) { return try result.get() } catch { throw error.at("\(path): row \(row)") }
+                }
+                try receive(Answer(outputs: outputs))
             }
         }
     }

@@ -133,7 +133,10 @@ struct InputReader {
             case .doubleType? where array.shape.count == 1: columns[input.name] = .doubles(array.values)
             case .int64Type? where array.shape.count == 1:
                 columns[input.name] = .integers(array.integers.map { Int64($0) })
-            case .multiArrayType?: columns[input.name] = .arrays(array)
+            case .multiArrayType(let type)?:
+                // Examples may follow each other on an axis that the model declares with extent 1.
+                let isJoined = type.shape.first == 1 && type.shape.count == array.shape.count
+                columns[input.name] = .arrays(isJoined ? array.reshaped([first, 1] + array.shape.dropFirst()) : array)
             default: throw Failure("\(path): '\(input.name)' is \(input.typeText), which an array does not hold")
             }
         }

@@ -34,30 +34,14 @@ private final class BatchReply {
 }
 
 extension MLModel {
-    /// Predicts checked examples: as a whole where the engine is faster so, otherwise spread over the workers.
+    /// Predicts checked examples: as columns where the engine computes them so, otherwise each for itself, on all workers.
     fileprivate func reply(to examples: [[String: FeatureData]], _ cancellation: Cancellation?) throws -> BatchReply {
         if examples.count > 1, engine.prefersBatches, let batch = FeatureBatch(examples) {
             return BatchReply(self, .columns(try predicted(batch)))
         }
-        var results = [Result<[String: FeatureData], ModelError>?](repeating: nil, count: examples.count)
-        try results.withUnsafeMutableBufferPointer { results in
-            // Each index is written by the one worker that it is given to.
-            nonisolated(unsafe) let results = results
-            func predict(_ index: Int) {
-                results[index] = Cancellation.$current.withValue(cancellation) {
-                    Result { () throws(ModelError) in
-                        try Cancellation.check()
-                        return try engine.prediction(from: examples[index])
-                    }
-                }
-            }
-            if examples.count >= Workers.count {
-                Workers.parallelFor(examples.count) { index, _ in predict(index) }
-            } else {
-                for index in examples.indices { predict(index) }
-            }
-            for (index, result) in results.enumerated() {
-                guard case .failure(let error)? = result else { continue }
+        let results = Cancellation.$current.withValue(cancellation) { engine.results(of: examples) }
+        let rows = try results.enumerated().map { index, result in
+            do throws(ModelError) { return try result.get() } catch {
                 let translated = MLModelError(error)
                 throw MLModelError(
                     translated.code,
@@ -65,7 +49,7 @@ extension MLModel {
                 )
             }
         }
-        return BatchReply(self, .rows(try results.map { try $0?.get() ?? [:] }))
+        return BatchReply(self, .rows(rows))
     }
 
     fileprivate func predicted(_ batch: FeatureBatch) throws -> FeatureBatch {

@@ -107,7 +107,8 @@ extension MLModel {
 
     /// Predicts the outputs for each example of a batch, with options.
     ///
-    /// When the task that calls it is cancelled, it stops between two examples.
+    /// Examples are predicted on all processors, several at once where the model is faster so; a batch of any size is
+    /// read piece by piece. When the task that calls it is cancelled, it stops between two examples.
     ///
     /// - Parameters:
     ///   - inputBatch: The examples.
@@ -129,15 +130,18 @@ extension MLModel {
             let results = try translatingErrors { () throws(ModelError) in try engine.predictions(from: batch) }
             return try ColumnBatchProvider(results, modelDescription)
         }
+        guard inputBatch.count > 1 else {
+            return MLArrayBatchProvider(
+                array: try (0..<inputBatch.count).map { index in
+                    try translatingErrors { () throws(ModelError) in try Cancellation.check() }
+                    return try predict(inputBatch.features(at: index), options, nil)
+                }
+            )
+        }
         var results: [any MLFeatureProvider] = []
         results.reserveCapacity(inputBatch.count)
-        for index in 0..<inputBatch.count {
-            try translatingErrors { () throws(ModelError) in try Cancellation.check() }
-            do {
-                results.append(try predict(inputBatch.features(at: index), options, nil))
-            } catch let error as MLModelError where inputBatch.count > 1 {
-                throw MLModelError(error.code, "Example \(index) of the batch: \(error.localizedDescription)")
-            }
+        while results.count < inputBatch.count {
+            try results += predictPiece(of: inputBatch, from: results.count)
         }
         return MLArrayBatchProvider(array: results)
     }
@@ -158,6 +162,37 @@ extension MLModel {
             try engine.prediction(from: features, backings: backings.data, state: state?.buffers)
         }
         return try provider(results, backings)
+    }
+
+    /// Predicts the next examples of a batch: as many as may be in memory together.
+    private func predictPiece(of batch: any MLBatchProvider, from start: Int) throws -> [any MLFeatureProvider] {
+        var examples: [[String: FeatureData]] = []
+        var failure: (any Error)?
+        var byteCount = 0
+        while failure == nil, start + examples.count < batch.count, examples.count < FeatureBatch.pieceCount,
+            byteCount < FeatureBatch.pieceByteCount
+        {
+            do {
+                let example = try engineFeatures(batch.features(at: start + examples.count))
+                byteCount += example.values.reduce(0) { $0 + $1.byteCount }
+                examples.append(example)
+            } catch { failure = error }
+        }
+        let backings = try OutputBackings([:], modelDescription)
+        var results: [any MLFeatureProvider] = []
+        for (index, result) in engine.results(of: examples).enumerated() {
+            do {
+                let outputs = try translatingErrors { () throws(ModelError) in try result.get() }
+                results.append(try provider(outputs, backings))
+            } catch let error as MLModelError {
+                throw error.code == .predictionCancelled ? error : error.at(example: start + index)
+            }
+        }
+        // The examples before the one that does not fit come first.
+        if let failure {
+            throw (failure as? MLModelError)?.at(example: start + examples.count) ?? failure
+        }
+        return results
     }
 
     private func predictAsync(
@@ -216,7 +251,7 @@ extension MLModel {
             do {
                 examples.append(try engineFeatures(batch.features(at: index)))
             } catch let error as MLModelError {
-                throw MLModelError(error.code, "Example \(index) of the batch: \(error.localizedDescription)")
+                throw error.at(example: index)
             }
         }
         return FeatureBatch(examples)
@@ -242,5 +277,12 @@ extension MLModel {
             values[name] = try backings.received(value, name)
         }
         return MLDictionaryFeatureProvider(values: values)
+    }
+}
+
+extension MLModelError {
+    /// The error of one example of a batch.
+    fileprivate func at(example index: Int) -> MLModelError {
+        MLModelError(code, "Example \(index) of the batch: \(localizedDescription)")
     }
 }

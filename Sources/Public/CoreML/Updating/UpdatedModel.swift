@@ -97,4 +97,8 @@ final class DeferredEngine: ModelEngine {
     func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         try engine().predictions(from: batch)
     }
+
+    func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
+        do { return try engine().results(of: examples) } catch { return examples.map { _ in .failure(error) } }
+    }
 }
