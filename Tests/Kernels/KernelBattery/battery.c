@@ -84,6 +84,32 @@ static void convolutions(const cml_isa *isa) {
     }
 }
 
+// Minimal filtering of lines, slices, groups and interleaved planes.
+static void filters(const cml_isa *isa) {
+    // extents, kernel, dilation of the last two axes, pad of those, inputs, outputs, groups
+    static const long cases[][11] = {
+        {1, 1, 601, 1, 1, 3, 1, 1, 33, 40, 1}, {1, 27, 26, 1, 3, 1, 1, 1, 40, 35, 1}, {6, 12, 11, 3, 3, 3, 1, 1, 17, 18, 1},
+        {1, 29, 31, 1, 3, 3, 2, 2, 40, 36, 1}, {1, 25, 26, 1, 3, 3, 1, 1, 51, 54, 3},
+    };
+    for (long index = 0; index < 5; index++) {
+        const long *d = cases[index];
+        cml_conv_shape s = {.batch = 1, .in = {d[0], d[1], d[2]}, .kernel = {d[3], d[4], d[5]}, .stride = {1, 1, 1},
+                            .dilation = {1, d[6], d[6]}, .pad = {d[3] / 2, d[4] > 1 ? d[7] : 0, d[5] > 1 ? d[7] : 0},
+                            .in_channels = d[8], .out_channels = d[9], .groups = d[10]};
+        for (int axis = 0; axis < 3; axis++) s.out[axis] = s.in[axis];
+        s.method = cml_conv_choose(&s);
+        if (s.method == CML_CONV_DIRECT) fprintf(stderr, "minimal filtering was not chosen for case %ld\n", index), abort();
+        const long taps = d[3] * d[4] * d[5], each = d[8] / d[10], outputs = d[9] / d[10], pixels = d[0] * d[1] * d[2];
+        float *x = numbers(pixels * d[8]), *y = numbers(pixels * d[9]), *bias = numbers(d[9]);
+        float *weights = numbers(taps * each * d[9]);
+        void *packed = cml_allocate(cml_conv_packed_bytes(isa, &s, CML_F32));
+        cml_conv_pack(isa, &s, weights, CML_F32, outputs * each * taps, each * taps, taps, packed);
+        cml_epilogue e = {.bias = bias, .function = index % 2 ? CML_RELU : CML_IDENTITY};
+        cml_conv(isa, &s, x, packed, CML_F32, y, &e);
+        record("minimal filtering", index, y, pixels * d[9]);
+    }
+}
+
 static void functions(const cml_isa *isa) {
     float *x = numbers(1003), *y = numbers(1003);
     for (int f = CML_IDENTITY; f <= CML_ATANH; f++) {
@@ -231,6 +257,7 @@ int main(int count, char **arguments) {
     const cml_isa *isa = cml_isa_current();
     products(isa);
     convolutions(isa);
+    filters(isa);
     functions(isa);
     reductions(isa);
     attention(isa);

@@ -101,6 +101,8 @@ extension KernelTests {
                     bits: 6,
                     isFiltered: true
                 ),
+                Problem(input: [600], kernel: [3], inputs: 33, hasOffsets: true, groups: 40, isFiltered: true),
+                Problem(input: [7, 12, 11], kernel: [3, 3, 3], bits: 4, segments: 2, isFiltered: true),
             ]
             for bits in [1, 2, 3, 4, 6, 8] {
                 for isHalf in [true, false] {

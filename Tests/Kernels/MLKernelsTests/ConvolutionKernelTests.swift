@@ -70,55 +70,83 @@ extension KernelTests {
             Problem(input: [1, 1], kernel: [3, 3], channels: (40, 32, 1), padding: (1, 1)),
         ]
 
-        /// Shapes for which minimal filtering is chosen.
+        /// Shapes for which minimal filtering is chosen: planes, lines along each axis, slices, groups, dilations that divide
+        /// no extent, and tiles beyond every edge.
         static let filteredProblems = [
             Problem(input: [24, 26], kernel: [3, 3], channels: (33, 40, 1), padding: (1, 1)),
             Problem(input: [27, 25], kernel: [3, 3], channels: (64, 36, 1), padding: (0, 1), batch: 2),
             Problem(input: [14, 14], kernel: [3, 3], channels: (128, 48, 1), padding: (1, 1)),
             Problem(input: [13, 17], kernel: [3, 3], channels: (48, 32, 1), padding: (2, 2)),
+            Problem(input: [603], kernel: [3], channels: (33, 40, 1), padding: (1, 1)),
+            Problem(input: [301], kernel: [3], channels: (32, 34, 1), dilation: 4, padding: (8, 0), batch: 2),
+            Problem(input: [26, 27], kernel: [1, 3], channels: (36, 33, 1), padding: (0, 2)),
+            Problem(input: [27, 26], kernel: [3, 1], channels: (40, 35, 1), padding: (0, 2)),
+            Problem(input: [29, 31], kernel: [3, 3], channels: (40, 36, 1), dilation: 2, padding: (2, 2)),
+            Problem(input: [50, 51], kernel: [3, 3], channels: (33, 32, 1), dilation: 3, padding: (0, 1)),
+            Problem(input: [25, 26], kernel: [3, 3], channels: (51, 54, 3), padding: (1, 1)),
+            Problem(input: [300], kernel: [3], channels: (72, 40, 2), padding: (1, 1), batch: 2),
+            Problem(input: [9, 12, 11], kernel: [3, 3, 3], channels: (17, 18, 1), padding: (1, 1)),
+            Problem(input: [4, 15, 16], kernel: [2, 3, 3], channels: (16, 33, 1), padding: (1, 1), batch: 2),
+            Problem(input: [5, 12, 11], kernel: [1, 3, 3], channels: (32, 32, 1), padding: (1, 1)),
+            Problem(input: [12, 9, 8], kernel: [5, 1, 3], channels: (34, 36, 2), padding: (2, 2)),
         ]
 
         /// Errors are relative to the largest output.
         @Test(arguments: filteredProblems)
         func minimalFiltering(problem: Problem) {
             var source = NumberSource(seed: 77)
-            let (inputs, outputs, _) = problem.channels
+            let (inputs, outputs, groups) = problem.channels
+            let taps = problem.kernel.reduce(1, *)
             let x = source.floats(problem.batch * problem.input.reduce(1, *) * inputs)
-            let weights = source.floats(inputs * outputs * 9)
+            let weights = source.floats(inputs * outputs / groups * taps)
+            let bits = weights.map { Float16($0).bitPattern }
             let bias = source.floats(outputs)
             let count = problem.batch * problem.output.reduce(1, *) * outputs
             let residual = source.floats(count)
-            let sums = plain(problem, x: x, weights: weights)
-            let expected = sums.indices.map { max(0, sums[$0] + Double(bias[$0 % outputs]) + Double(residual[$0])) }
-            let range = expected.max()!
+            let sums = [weights, bits.map { Float(Float16(bitPattern: $0)) }].map { plain(problem, x: x, weights: $0) }
             let geometry = ConvolutionGeometry(
                 batch: problem.batch,
                 inputSize: problem.input,
                 outputSize: problem.output,
-                strides: [1, 1],
-                dilations: [1, 1],
-                paddingBefore: [problem.padding.before, problem.padding.before]
+                strides: problem.input.map { _ in 1 },
+                dilations: problem.input.map { _ in problem.dilation },
+                paddingBefore: problem.input.map { _ in problem.padding.before }
             )
             forEachInstructionSet { set in
-                let packed = ConvolutionWeights(
+                let single = ConvolutionWeights(
                     weights,
                     inputChannels: inputs,
                     outputChannels: outputs,
-                    kernel: [3, 3],
+                    kernel: problem.kernel,
+                    groups: groups,
                     geometry: geometry
                 )
-                #expect(packed.byteCount > inputs * outputs * 4 * 15, "minimal filtering was not chosen")
-                var y = [Float](repeating: 99, count: count + 1)
-                ConvolutionKernel.convolve(
-                    x,
-                    packed,
-                    geometry,
-                    into: &y,
-                    epilogue: Epilogue(bias: pointer(bias), residual: pointer(residual), function: .relu)
+                let half = ConvolutionWeights(
+                    half: bits,
+                    inputChannels: inputs,
+                    outputChannels: outputs,
+                    kernel: problem.kernel,
+                    groups: groups,
+                    geometry: geometry
                 )
-                let errors = zip(y, expected).map { abs(Double($0) - $1) / range }.sorted()
-                #expect(errors.last! < 2e-5 && errors[errors.count / 2] < 1e-6, "\(set) \(errors.last!)")
-                #expect(y.last == 99)
+                #expect(single.byteCount == half.byteCount, "minimal filtering was not chosen")
+                for (packed, sums) in zip([single, half], sums) {
+                    let expected = sums.indices.map {
+                        max(0, sums[$0] + Double(bias[$0 % outputs]) + Double(residual[$0]))
+                    }
+                    let range = expected.max()!
+                    var y = [Float](repeating: 99, count: count + 1)
+                    ConvolutionKernel.convolve(
+                        x,
+                        packed,
+                        geometry,
+                        into: &y,
+                        epilogue: Epilogue(bias: pointer(bias), residual: pointer(residual), function: .relu)
+                    )
+                    let errors = zip(y, expected).map { abs(Double($0) - $1) / range }.sorted()
+                    #expect(errors.last! < 2e-5 && errors[errors.count / 2] < 1e-6, "\(set) \(errors.last!)")
+                    #expect(y.last == 99)
+                }
             }
         }
 

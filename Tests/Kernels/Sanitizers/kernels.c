@@ -533,6 +533,44 @@ static void products(void) {
     free(projected), free(recurrent), free(hs), free(cs), free(ys);
 }
 
+// Minimal filtering where it would not pay, too, compared with sums of products.
+static void filters(void) {
+    cml_conv_shape s = {.batch = draw(1, 2), .groups = draw(1, 2), .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+    s.in_channels = s.groups * draw(1, 20);
+    s.out_channels = s.groups * draw(1, 40);
+    long in = s.batch * s.in_channels, out = s.batch * s.out_channels, taps = 1;
+    const int lines = (int)draw(0, 2);  // the axis that has one tap, or none
+    for (int axis = 0; axis < 3; axis++) {
+        s.kernel[axis] = axis == 0 ? draw(1, 3) : axis == lines ? 1 : 3;
+        s.dilation[axis] = axis == 0 ? 1 : draw(1, 3);
+        s.pad[axis] = draw(0, 3);
+        const long reach = (s.kernel[axis] - 1) * s.dilation[axis] + 1;
+        s.in[axis] = draw(1, 12);
+        if (s.in[axis] + 2 * s.pad[axis] < reach) s.in[axis] = reach;
+        s.out[axis] = s.in[axis] + 2 * s.pad[axis] - reach + 1;
+        in *= s.in[axis];
+        out *= s.out[axis];
+        taps *= s.kernel[axis];
+    }
+    const long per_group = s.in_channels / s.groups, outputs = s.out_channels / s.groups;
+    float *weights = floats(s.out_channels * per_group * taps, 0), *x = floats(in, 0), *bias = floats(s.out_channels, 0);
+    float *results[2];
+    for (int method = 0; method < 2; method++) {
+        const int small = lines == 0 && draw(0, 1);
+        s.method = method == 0 ? CML_CONV_DIRECT : small ? CML_CONV_WINOGRAD_2 : CML_CONV_WINOGRAD_4;
+        const size_t size = cml_conv_packed_bytes(isa, &s, CML_F32);
+        void *packed = cml_allocate(size);
+        cml_conv_pack(isa, &s, weights, CML_F32, outputs * per_group * taps, per_group * taps, taps, packed);
+        results[method] = memory((size_t)out * 4);
+        const cml_epilogue e = {.bias = bias, .function = CML_RELU};
+        cml_conv(isa, &s, x, packed, CML_F32, results[method], &e);
+        cml_free(packed, size);
+    }
+    for (long i = 0; i < out; i++)
+        check(near(results[1][i], results[0][i], 2e-3), "minimal filtering", s.kernel[0], s.kernel[1], s.kernel[2]);
+    free(weights), free(x), free(bias), free(results[0]), free(results[1]);
+}
+
 int main(int count, char **arguments) {
     const long rounds = count > 1 ? atol(arguments[1]) : 200;
     for (int set = CML_ISA_SSE2; set <= CML_ISA_NEON; set++) {
@@ -547,6 +585,7 @@ int main(int count, char **arguments) {
             windows();
             codes();
             products();
+            filters();
             histograms();
         }
         printf("%s: %ld rounds, %ld differences so far\n", cml_isa_name(isa), rounds, failures);

@@ -32,8 +32,10 @@ static inline long cml_conv_taps(const cml_conv_shape *s) { return s->kernel[0] 
 
 void cml_depthwise(const cml_isa *isa, const cml_conv_shape *shape, const cml_axis axes[3], const float *x,
                    const float *weights, float *y, const cml_epilogue *epilogue);
+// The positions of a tile, each with a matrix of weights.
+long cml_winograd_positions(const cml_conv_shape *shape);
 void cml_winograd_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,
-                       long o_stride, long i_stride, float *packed);
+                       long g_stride, long o_stride, long i_stride, float *packed);
 // `codes`, where they are given, are transformed in each call instead of `packed`.
 void cml_winograd(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed,
                   const cml_codes *codes, float *y, const cml_epilogue *epilogue);

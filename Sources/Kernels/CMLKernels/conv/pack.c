@@ -6,8 +6,9 @@
 size_t cml_conv_packed_bytes(const cml_isa *isa, const cml_conv_shape *s, cml_storage storage) {
     const long taps = cml_conv_taps(s);
     if (s->method != CML_CONV_DIRECT) {
-        const size_t positions = (size_t)((s->method + 2) * (s->method + 2));
-        return positions * cml_packed_count(isa, s->in_channels, s->out_channels) * sizeof(float);
+        const long inputs = s->in_channels / s->groups, outputs = s->out_channels / s->groups;
+        const size_t matrices = (size_t)(cml_winograd_positions(s) * s->groups);
+        return matrices * cml_packed_count(isa, s->kernel[0] * inputs, outputs) * sizeof(float);
     }
     if (cml_conv_is_depthwise(s)) return (size_t)(taps * s->in_channels) * sizeof(float);
     const size_t count = cml_packed_count(isa, taps * (s->in_channels / s->groups), s->out_channels / s->groups);
@@ -49,7 +50,7 @@ static void pack_panel(void *context, long index, int worker) {
 void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *s, const void *source, cml_storage storage, long g_stride,
                    long o_stride, long i_stride, void *packed) {
     if (s->method != CML_CONV_DIRECT) {
-        cml_winograd_pack(isa, s, source, storage, o_stride, i_stride, packed);
+        cml_winograd_pack(isa, s, source, storage, g_stride, o_stride, i_stride, packed);
         return;
     }
     if (cml_conv_is_depthwise(s)) {

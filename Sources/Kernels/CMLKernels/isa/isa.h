@@ -98,6 +98,10 @@ struct cml_isa {
                               long channels, const cml_epilogue *e);
     void (*winograd_output_4)(const float *positions, long step, float *const *pixels, const float *const *residuals,
                               long channels, const cml_epilogue *e);
+    void (*winograd_input_line)(const float *const *pixels, long channels, float *v, long step);
+    void (*winograd_filter_line)(const float *taps, long count, float *u, long step);
+    void (*winograd_output_line)(const float *positions, long step, float *const *pixels, const float *const *residuals,
+                                 long channels, const cml_epilogue *e);
     void (*gather_terms)(const float *source, const long *offsets, long terms, long step, float *panel, long stride,
                          long count);
     void (*depthwise_plane_row)(const float *source, const long *offsets, const float *weights, long taps, float bias,

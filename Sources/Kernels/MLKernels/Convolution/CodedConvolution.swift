@@ -61,15 +61,16 @@ package struct CodedConvolution: ConvolvingWeights {
         isTransposed: Bool
     ) -> Bool {
         guard Backend.current == .native else { return false }
-        let method = ConvolutionWeights.form(
-            geometry,
-            inputChannels: inputChannels,
-            outputChannels: outputChannels,
-            kernel: kernel,
-            groups: 1,
-            isTransposed: isTransposed
-        )
-        return method == 0 || (method + 2) * (method + 2) * inputChannels * outputChannels * 4 > leastByteCount
+        var shape = cml_conv_shape()
+        shape.setGeometry(geometry)
+        shape.kernel = triple(kernel, filler: 1)
+        shape.in_channels = inputChannels
+        shape.out_channels = outputChannels
+        shape.groups = 1
+        shape.transposed = isTransposed ? 1 : 0
+        shape.method = cml_conv_choose(&shape)
+        return shape.method == CML_CONV_DIRECT
+            || cml_conv_packed_bytes(cml_isa_current(), &shape, CML_F32) > leastByteCount
     }
 
     package func convolve(

@@ -47,8 +47,9 @@ package enum ConvolutionKernel {
         shape.groups = weights.groups
         shape.transposed = weights.isTransposed ? 1 : 0
         precondition(
-            weights.method == CML_CONV_DIRECT || geometry.strides + geometry.dilations == [1, 1, 1, 1],
-            "weights packed for strides and dilations of 1"
+            weights.method == CML_CONV_DIRECT
+                || geometry.strides.allSatisfy { $0 == 1 } && (shape.dilation.0 == 1 || shape.kernel.0 == 1),
+            "weights packed for strides of 1 and slices without dilation"
         )
         cml_conv(
             weights.instructionSet,

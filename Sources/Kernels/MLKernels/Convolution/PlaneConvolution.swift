@@ -57,7 +57,7 @@ package final class PlaneConvolution: PackedForm {
     }
 
     /// Whether a convolution between row-major neighbours is faster than transposing its operands: it has few products
-    /// per transposed element, and no faster method applies.
+    /// per transposed element, and no faster method applies, or only one that gains little with the few channels of groups.
     package static func isFaster(
         _ geometry: ConvolutionGeometry,
         inputChannels: Int,
@@ -77,7 +77,7 @@ package final class PlaneConvolution: PackedForm {
         let weights = kernel.reduce(outputChannels * (inputChannels / groups), *)
         let outputs = geometry.outputSize.reduce(1, *)
         let turned = inputChannels * geometry.inputSize.reduce(1, *) + outputChannels * outputs
-        return form == 0 && weights <= 1 << 18 && weights * outputs < 240 * turned
+        return (form == 0 || groups > 1) && weights <= 1 << 18 && weights * outputs < 240 * turned
     }
 
     /// `y = epilogue(convolution(x))`; the epilogue's residual has the layout of `y` and may be `y`.
