@@ -35,10 +35,11 @@ class _Input:
 class _Output:
     """An output, with the array that its slot offers; `is_fixed` says whether that is used again."""
 
-    __slots__ = ("name", "feature", "slot", "place", "array", "is_fixed", "extents", "keys")
+    __slots__ = ("name", "feature", "slot", "place", "dtype", "array", "is_fixed", "extents", "keys")
 
     def __init__(self, slot: int, feature: Feature):
         self.name, self.feature, self.slot, self.place = feature.name, feature, slot, slot * WORDS
+        self.dtype: Any = None          # NumPy's type of an array, once one was given
         self.array: Any = None
         self.is_fixed = False
         self.extents = (ctypes.c_int64 * slots.MAXIMUM_RANK)()
@@ -147,7 +148,7 @@ class Frame:
     def _predict_into(self, backings: Mapping[str, Any]) -> dict[str, Any]:
         """Predicts into the caller's arrays: those that fit by their make and buffers at once, others by a copy."""
         outs, filled, given = {out.name: out for out in self._outs}, {}, {}
-        blocks = list[Any]()
+        blocks: list[Any] = []
         try:
             for name, array in backings.items():
                 if name not in outs:
@@ -166,7 +167,9 @@ class Frame:
                     continue
                 if not array.flags.writeable:
                     raise FeatureError(f"what was given for output '{name}' is no array of NumPy that can be written to")
-                exact = array.dtype == out.feature.dtype and array.flags.c_contiguous and array.flags.aligned
+                if out.dtype is None:
+                    out.dtype = out.feature.dtype
+                exact = array.dtype == out.dtype and array.flags.c_contiguous and array.flags.aligned
                 if exact and 0 < array.ndim <= slots.MAXIMUM_RANK and array.size:
                     given[name] = out
                     out.is_fixed = False
