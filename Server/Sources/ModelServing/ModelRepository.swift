@@ -253,8 +253,9 @@ package final class ModelRepository: Sendable {
 
     /// Looks at the disk: loads what is new or has changed, and forgets what is gone.
     ///
-    /// In explicit control it looks at the models that are loaded, and at new versions of theirs, alone. A change counts when two looks agree, so that files that are being copied are not read. A version that cannot be
-    /// loaded leaves the one in use in its place.
+    /// In explicit control it looks at the models that are loaded, and at new versions of theirs, alone. A change counts when
+    /// two looks agree, so that files that are being copied are not read. A version that cannot be loaded leaves the one in use
+    /// in its place.
     package func refresh() async {
         let found = models()
         report(found.problems)
