@@ -153,4 +153,5 @@ def main():
         sys.exit(f"coreml-serve ended with {codes[0]}.")
 
 
-main()
+if __name__ == "__main__":
+    main()

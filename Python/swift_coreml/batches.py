@@ -5,11 +5,10 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import Any, Iterator, Optional, Union
 
-import numpy as np
-
 from . import native, slots
+from .elements import data_types, np
 from .errors import FeatureError
-from .interface import DATA_TYPES, Feature, Interface
+from .interface import Feature, Interface
 from .slots import WORDS, Words
 
 
@@ -300,7 +299,7 @@ class Answers:
             return slots.texts(words, place, count)
         if kind == slots.ARRAYS:
             shape = tuple((ctypes.c_int64 * words[place + 2]).from_address(words[place + 4]))
-            return _view(self._handle, address, shape, DATA_TYPES[words[place + 3]])
+            return _view(self._handle, address, shape, data_types()[words[place + 3]])
         if kind in (slots.TEXT_SCORE_COLUMN, slots.INTEGER_SCORE_COLUMN):
             labels = slots.scores_keys(words, place, kind, words[place + 2])
             return Scores(labels, _view(self._handle, address, (count, len(labels)), np.float64))

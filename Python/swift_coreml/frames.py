@@ -5,14 +5,12 @@ import ctypes
 from collections.abc import Mapping
 from typing import Any, Optional
 
-import numpy as np
-
 from . import native, slots
+from .elements import FORMATS, codes, is_array, np
 from .errors import FeatureError
-from .interface import CODES, Feature, Interface
+from .interface import Feature, Interface
 from .slots import ARRAY, WORDS, Words
 
-_Array: Any = np.ndarray
 _BUFFER = ctypes.c_char.from_buffer
 _ADDRESS = ctypes.addressof
 
@@ -23,10 +21,11 @@ SMALL = 4096
 class _Input:
     """An input, with the array that its slot names if the last one was small, and what such an array looks like."""
 
-    __slots__ = ("name", "feature", "slot", "place", "shape", "dtype", "prepared", "extents")
+    __slots__ = ("name", "feature", "slot", "place", "type", "shape", "dtype", "prepared", "extents")
 
     def __init__(self, slot: int, feature: Feature):
         self.name, self.feature, self.slot, self.place = feature.name, feature, slot, slot * WORDS
+        self.type: Any = None           # NumPy's arrays, once one was given
         self.shape: Optional[tuple[int, ...]] = None
         self.dtype: Any = None
         self.prepared: Any = None
@@ -36,10 +35,11 @@ class _Input:
 class _Output:
     """An output, with the array that its slot offers; `is_fixed` says whether that is used again."""
 
-    __slots__ = ("name", "feature", "slot", "place", "array", "is_fixed", "extents", "keys")
+    __slots__ = ("name", "feature", "slot", "place", "dtype", "array", "is_fixed", "extents", "keys")
 
     def __init__(self, slot: int, feature: Feature):
         self.name, self.feature, self.slot, self.place = feature.name, feature, slot, slot * WORDS
+        self.dtype: Any = None          # NumPy's type of an array, once one was given
         self.array: Any = None
         self.is_fixed = False
         self.extents = (ctypes.c_int64 * slots.MAXIMUM_RANK)()
@@ -84,7 +84,7 @@ class Frame:
                 entry.shape = None
                 continue
             found += 1
-            if type(value) is _Array and value.shape == entry.shape and value.dtype is entry.dtype:
+            if type(value) is entry.type and value.shape == entry.shape and value.dtype is entry.dtype:
                 if entry.prepared is not None:
                     entry.prepared[...] = value
                     continue
@@ -119,8 +119,9 @@ class Frame:
         words = self._inputs.integers
         entry.shape = entry.prepared = None
         slots.set_value(self._inputs, entry.slot, entry.feature, value, keep)
-        if words[entry.place] != ARRAY or type(value) is not _Array or value.dtype not in CODES:
+        if words[entry.place] != ARRAY or not is_array(value) or type(value) is not np.ndarray or value.dtype not in codes():
             return
+        entry.type = np.ndarray
         array, entry.extents = keep[-2], keep[-1]
         if array.nbytes <= SMALL and array.size:
             entry.prepared = array.copy()
@@ -145,8 +146,9 @@ class Frame:
     # Outputs.
 
     def _predict_into(self, backings: Mapping[str, Any]) -> dict[str, Any]:
-        """Predicts into the caller's arrays: those that fit by their make at once, others by a copy."""
+        """Predicts into the caller's arrays: those that fit by their make and buffers at once, others by a copy."""
         outs, filled, given = {out.name: out for out in self._outs}, {}, {}
+        blocks: list[Any] = []
         try:
             for name, array in backings.items():
                 if name not in outs:
@@ -155,9 +157,19 @@ class Frame:
                 out = outs[name]
                 if out.feature.type != "MultiArray":
                     raise FeatureError(f"an array was given for output '{name}', which is {out.feature.text}")
-                if not isinstance(array, np.ndarray) or not array.flags.writeable:
+                if not is_array(array):
+                    block = self._offer(out, array)
+                    if block is not None:
+                        blocks.append(block)
+                        given[name] = out
+                    else:
+                        filled[name] = array
+                    continue
+                if not array.flags.writeable:
                     raise FeatureError(f"what was given for output '{name}' is no array of NumPy that can be written to")
-                exact = array.dtype == out.feature.dtype and array.flags.c_contiguous and array.flags.aligned
+                if out.dtype is None:
+                    out.dtype = out.feature.dtype
+                exact = array.dtype == out.dtype and array.flags.c_contiguous and array.flags.aligned
                 if exact and 0 < array.ndim <= slots.MAXIMUM_RANK and array.size:
                     given[name] = out
                     out.is_fixed = False
@@ -169,12 +181,13 @@ class Frame:
         finally:
             for out in given.values():      # no slot keeps the caller's memory
                 out.array, self._outputs.integers[out.place] = None, slots.ABSENT
-        for name, array in filled.items():
+        for name, given_array in filled.items():
+            array = np.asarray(given_array)
             if array.shape != result[name].shape:
                 raise FeatureError(
                     f"the array given for output '{name}' has the shape {array.shape}, the output {result[name].shape}")
             np.copyto(array, result[name], casting="unsafe")
-            result[name] = array
+            result[name] = given_array
         return result
 
     def _describe(self, out: _Output, array: "np.ndarray[Any, Any]") -> None:
@@ -182,9 +195,24 @@ class Frame:
         words, place = self._outputs.integers, out.place
         out.array = array
         words[place], words[place + 1] = ARRAY, slots.pointer(array)
-        words[place + 2], words[place + 3], words[place + 4] = array.ndim, CODES[array.dtype], _ADDRESS(out.extents)
+        words[place + 2], words[place + 3], words[place + 4] = array.ndim, codes()[array.dtype], _ADDRESS(out.extents)
         words[place + 6] = 0
         out.extents[:array.ndim] = array.shape
+
+    def _offer(self, out: _Output, buffer: Any) -> Any:
+        """Lets a slot offer a buffer, on which the caller insists; returns what keeps it where it is, or `None` for a buffer of
+        another type than the output."""
+        words, place = self._outputs.integers, out.place
+        target = slots.target(out.feature, buffer)
+        if target is None:
+            return None
+        block, address, shape = target
+        out.array, out.is_fixed = buffer, False
+        words[place], words[place + 1], words[place + 2] = ARRAY, address, len(shape)
+        words[place + 3], words[place + 4] = FORMATS[memoryview(buffer).format], _ADDRESS(out.extents)
+        words[place + 6] = 2
+        out.extents[:len(shape)] = list(shape)
+        return block
 
     def _answer(self, out: _Output) -> Any:
         """Whatever else is in a slot; after an array the slot offers one like it."""

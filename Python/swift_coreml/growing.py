@@ -36,6 +36,10 @@ VALIDATES = "__coreml_validates"
 ATTEMPTS = 4
 """How often a training is begun when workers die, as Spark tries a stage."""
 
+LOCAL = {
+    "session": "sessions", "resume": "sessions", "checkpoint_interval": "sessions", "progress": "reports of progress"}
+"""Parameters of local training that several machines have no place for, and what they are for."""
+
 LOST = "XGBoostError"
 """What the error of a worker names that has lost another one."""
 
@@ -68,6 +72,10 @@ class Plan:
         task = _native.tasks()[kind.__name__]
         standard = {_progress.snake(entry["name"]): entry["standard"] for entry in task["parameters"]}
         for name in parameters:
+            if name in LOCAL:
+                raise FeatureError(
+                    f"training on several machines has no {LOCAL[name]}, so '{name}' cannot be given; train with createml on one "
+                    "machine, or leave it out")
             if name not in standard:
                 raise FeatureError(f"{kind.__name__} has no parameter '{name}'; it has {list(standard)}")
         self.parameters = standard | parameters
@@ -95,6 +103,8 @@ class Plan:
                 raise FeatureError(f"the column '{name}' is named twice, as a feature or as feature and target")
         columns = [(name, sorted(values(name)) if is_text(name, type_of(name)) else None) for name in chosen]
         found = type_of(target)
+        if pa.types.is_nested(found):
+            raise FeatureError(f"the column '{target}' holds {found}; a target has numbers, texts or truth values")
         if issubclass(kind, TabularClassifier):
             labels: Optional[list[Any]] = sorted(values(target))
         else:
@@ -173,8 +183,12 @@ def is_text(name: str, kind: pa.DataType) -> bool:
         return True
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind):
         return False
+    remedy = ""
+    if pa.types.is_nested(kind):
+        remedy = "; spread its numbers over columns of their own, train with createml on one machine,"
     raise FeatureError(
-        f"the column '{name}' holds {kind}; training on several machines takes numbers and texts. Leave it out of features")
+        f"the column '{name}' holds {kind}; training on several machines takes numbers and texts{remedy or '.'} "
+        f"{'or leave' if remedy else 'Leave'} it out of features")
 
 
 def _labels(kind: type, target: str, labels: Optional[Sequence[Any]]) -> Optional[Labels]:

@@ -3,15 +3,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-import numpy as np
-
-DATA_TYPES: dict[int, np.dtype[Any]] = {
-    0x10040: np.dtype(np.float64), 0x10020: np.dtype(np.float32), 0x10010: np.dtype(np.float16),
-    0x20020: np.dtype(np.int32), 0x20008: np.dtype(np.int8),
-}
-"""NumPy's types by the raw values of `MLMultiArrayDataType`."""
-
-CODES = {dtype: code for code, dtype in DATA_TYPES.items()}
+from .elements import NAMES, np
 
 
 class Feature(NamedTuple):
@@ -30,8 +22,8 @@ class Feature(NamedTuple):
     shape: Optional[tuple[int, ...]] = None
     """The extents of an array, outermost axis first; the default ones where they are flexible, empty where none are
     stated."""
-    dtype: Optional[np.dtype[Any]] = None
-    """The type of an array's elements."""
+    element: Optional[str] = None
+    """The name of the type of an array's elements: float64, float32, float16, int32 or int8."""
     shapes: Optional[tuple[tuple[int, ...], ...]] = None
     """The shapes that an array may have, where the model lists them."""
     ranges: Optional[tuple[tuple[int, Optional[int]], ...]] = None
@@ -47,6 +39,11 @@ class Feature(NamedTuple):
     text: str = ""
     """The type with its constraints in words."""
 
+    @property
+    def dtype(self) -> Optional[np.dtype[Any]]:
+        """NumPy's type of an array's elements."""
+        return None if self.element is None else np.dtype(self.element)
+
     def __str__(self) -> str:
         return f"{self.name} : {self.text}"
 
@@ -56,7 +53,7 @@ def feature(entry: dict[str, Any]) -> Feature:
     shape, shapes, ranges, sizes = (entry.get(name) for name in ("shape", "shapes", "ranges", "sizes"))
     return Feature(
         name=entry["name"], type=entry["type"], optional=entry["isOptional"], description=entry["summary"],
-        shape=None if shape is None else tuple(shape), dtype=DATA_TYPES.get(entry.get("dataType", 0)),
+        shape=None if shape is None else tuple(shape), element=NAMES.get(entry.get("dataType", 0)),
         shapes=None if shapes is None else tuple(tuple(each) for each in shapes),
         ranges=None if ranges is None else tuple((low, high) for low, high in ranges),
         size=(entry["width"], entry["height"]) if "width" in entry else None,

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_ssize_t, c_void_p
+from typing import Any
 
 class _TEXT(c_void_p):
     """A text that the receiver owns."""
@@ -64,7 +65,7 @@ def _library():
     return library
 
 
-def take_text(address):
+def take_text(address: Any) -> Any:
     """The text at `address`, which is given up; `None` for no text."""
     if not address:
         return None
@@ -97,7 +98,7 @@ def call(name, *arguments):
 class Handle:
     """Owns an object of the library."""
 
-    def __init__(self, address):
+    def __init__(self, address: Any) -> None:
         self.address = address
 
     def __del__(self):

@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-import numpy as np
-
 from . import native, slots, updating
 from .batches import Answers, Batch, columns_of
+from .elements import np
 from .errors import FeatureError, UpdateError
 from .frames import Frame
 from .interface import Feature, Interface, Metadata, Parameter
@@ -95,7 +94,7 @@ class Model:
     >>> model.predict({"image": "held-out/7-0.png"})["digit"]
     '7'
 
-    Arrays are NumPy's (or whatever NumPy takes for one: lists, tensors on the processor), pictures Pillow's, arrays of
+    Arrays are NumPy's (or whatever NumPy takes for one: lists, buffers, tensors on the processor), pictures Pillow's, arrays of
     `uint8`, or the bytes or the path of a picture's file, which is turned upright and scaled to the model's size;
     numbers, strings, dictionaries and lists are Python's.  While the model works, other threads of Python run.
     """
@@ -198,9 +197,9 @@ class Model:
     ) -> dict[str, Any]:
         """The outputs for one example.
 
-        Optional inputs may be left out or `None`.  `outputs` gives arrays of NumPy to write outputs to, by name: with
-        the output's type and shape, row-major, the model writes to them directly.  Raises `FeatureError` for a value
-        that does not fit.
+        Optional inputs may be left out or `None`.  `outputs` gives arrays of NumPy or buffers to write outputs to, by name:
+        with the output's type and shape, row-major, the model writes to them directly; a buffer of one axis (`array.array`)
+        takes the elements of any shape.  Raises `FeatureError` for a value that does not fit.
         """
         handle = self._state(state)
         try:

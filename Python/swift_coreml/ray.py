@@ -122,8 +122,8 @@ def _together(plan: growing.Plan, parts: Sequence[Any]) -> list[bytes]:
     failures: dict[int, Exception] = {}
     with contextlib.suppress(_Failed), growing.tracker(plan.workers, ray.util.get_node_ip_address()) as arguments:
         tasks = [work.remote(part, number, arguments) for number, part in enumerate(parts)]
+        waiting = list(tasks)
         try:
-            waiting = list(tasks)
             while waiting:
                 # The first to fail tells why; the others fail because it does, and have the time to.
                 done, waiting = ray.wait(waiting, timeout=10 if failures else None)
@@ -134,7 +134,8 @@ def _together(plan: growing.Plan, parts: Sequence[Any]) -> list[bytes]:
                 except ray.exceptions.RayError as failure:
                     failures[tasks.index(done[0])] = failure
         finally:
-            for task in tasks:
+            # Not those that have ended: Ray's driver may abort when a task is cancelled while its end is reported.
+            for task in waiting:
                 ray.cancel(task, force=True)
         if failures:
             raise _Failed

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from array import array as Plain
+from itertools import accumulate
 from typing import Any, Optional
 
-import numpy as np
-
+from .elements import FORMATS, NAMES, codes, data_types, np, scalars
 from .errors import FeatureError
-from .interface import CODES, DATA_TYPES, Feature
+from .interface import Feature
 
 WORDS = 8
 MAXIMUM_RANK = 32
@@ -24,7 +25,7 @@ SLOTS, NUMBERS, INTEGER_COLUMN, TEXT_COLUMN, ARRAYS, TEXT_SCORE_COLUMN, INTEGER_
 BGRA, GREY, GREY_HALF, RGB, RGBA, ARGB = range(6)
 _CHANNELS = {BGRA: 4, RGB: 3, RGBA: 4, ARGB: 4}
 
-_INT32 = np.iinfo(np.int32)
+_LEAST, _LARGEST = -(1 << 31), (1 << 31) - 1
 
 
 class Words:
@@ -44,6 +45,20 @@ def pointer(array: Any) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
     except (TypeError, ValueError, BufferError):
         return int(array.ctypes.data)       # read-only, or without elements
+
+
+def _lent(value: Any, keep: list[Any]) -> tuple[int, int]:
+    """The address and the number of bytes of a buffer; those of a copy when it is read-only or not row-major."""
+    view = memoryview(value)
+    if not view.nbytes:
+        return 0, 0
+    if view.readonly or not view.c_contiguous:
+        data = value if isinstance(value, bytes) else view.tobytes()
+        keep.append(data)
+        return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0, len(data)
+    block = ctypes.c_char.from_buffer(view)
+    keep.append(block)
+    return ctypes.addressof(block), view.nbytes
 
 
 def _is_picture(value: Any) -> bool:
@@ -66,9 +81,10 @@ def _scalar(value: Any) -> Any:
 
 def as_integer(feature: Feature, value: Any) -> int:
     value = _scalar(value)
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+    floats: Any = (float, *scalars("floating"))
+    if isinstance(value, floats) and float(value).is_integer():
         value = int(value)
-    if not isinstance(value, (int, np.integer, np.bool_)):
+    if not isinstance(value, int) and not isinstance(value, scalars("integer", "bool_")):
         raise _wrong(feature, value, "pass an int")
     if not -(1 << 63) <= int(value) < 1 << 63:
         raise FeatureError(f"'{feature.name}' takes integers of 64 bits, which {value} is not")
@@ -77,7 +93,7 @@ def as_integer(feature: Feature, value: Any) -> int:
 
 def as_number(feature: Feature, value: Any) -> float:
     value = _scalar(value)
-    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
+    if not isinstance(value, (int, float)) and not isinstance(value, scalars("integer", "floating", "bool_")):
         raise _wrong(feature, value, "pass a float")
     try:
         return float(value)
@@ -108,19 +124,19 @@ def as_array(feature: Feature, value: Any) -> "np.ndarray[Any, Any]":
             f"'{feature.name}' takes {feature.text}, but what was given makes no array: {failure}") from None
     if array.ndim == 0:
         array = array.reshape(1)
-    if array.dtype not in CODES:
+    if array.dtype not in codes():
         array = _converted(feature, array)
     return np.require(array, requirements=["C", "A"])
 
 
 def _converted(feature: Feature, array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     native = array.dtype.newbyteorder("=")
-    if native in CODES:
+    if native in codes():
         return array.astype(native)
     if array.dtype.kind in "iub":
-        if array.size == 0 or (array.min() >= _INT32.min and array.max() <= _INT32.max):
+        if array.size == 0 or (array.min() >= _LEAST and array.max() <= _LARGEST):
             return array.astype(np.int32)
-        far = array.max() if array.max() > _INT32.max else array.min()
+        far = array.max() if array.max() > _LARGEST else array.min()
         raise FeatureError(
             f"'{feature.name}' was given an array of {array.dtype} that holds {far}, and the widest integers of Core ML's "
             "arrays are int32; pass array.astype(np.float64) if the model takes real numbers")
@@ -133,8 +149,65 @@ def set_array(words: Any, place: int, array: "np.ndarray[Any, Any]", extents: An
     words[place] = kind
     words[place + 1] = pointer(array)
     words[place + 2] = array.ndim
-    words[place + 3] = CODES[array.dtype]
+    words[place + 3] = codes()[array.dtype]
     words[place + 4] = ctypes.addressof(extents)
+
+
+def set_plain(words: Any, place: int, feature: Feature, value: Any, keep: list[Any]) -> bool:
+    """Puts a list of numbers, or a row-major buffer of a type that Core ML has, into a slot without NumPy.
+
+    Returns whether it was one: `as_array` converts all others.
+    """
+    if type(value) is list:
+        code = {"float64": "d", "float32": "f"}.get(feature.element or "")
+        if code is None or not value or not all(type(number) in (int, float) for number in value):
+            return False
+        try:
+            value = Plain(code, value)
+        except OverflowError:           # an integer beyond the largest double
+            return False
+    elif type(value) is not Plain and type(value) is not memoryview:
+        return False
+    view: Any = memoryview(value)
+    if view.format not in FORMATS or not view.c_contiguous or not view.ndim or not view.nbytes:
+        return False
+    extents = (ctypes.c_int64 * view.ndim)(*view.shape)
+    keep += [value, extents]
+    words[place], words[place + 1], words[place + 2] = ARRAY, _lent(view, keep)[0], view.ndim
+    words[place + 3], words[place + 4] = FORMATS[view.format], ctypes.addressof(extents)
+    return True
+
+
+def target(feature: Feature, value: Any) -> Optional[tuple[Any, int, tuple[int, ...]]]:
+    """A buffer that takes an output as it is: what keeps it where it is, its address, and the shape of its elements.
+
+    A buffer of one axis takes the elements of an output of any shape.  `None` for buffers of another type; an error for what is
+    no buffer that can be written to.
+    """
+    view: Any = None
+    try:
+        view = memoryview(value)
+    except TypeError:
+        pass                            # no buffer
+    if view is None or view.readonly or not view.c_contiguous:
+        raise FeatureError(
+            f"what was given for output '{feature.name}' is neither an array of NumPy nor a row-major buffer that can be "
+            "written to")
+    code = FORMATS.get(view.format)
+    if code is None or NAMES[code] != feature.element or not view.ndim or not view.nbytes:
+        return None
+    shape, wanted = view.shape, feature.shape or view.shape
+    if len(shape) == 1 and len(wanted) != 1 and shape[0] == _count(wanted):
+        shape = wanted
+    block = ctypes.c_char.from_buffer(view)
+    return block, ctypes.addressof(block), shape
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
 
 
 def _pixels(feature: Feature, value: Any) -> tuple["np.ndarray[Any, Any]", int]:
@@ -166,9 +239,8 @@ def set_image(words: Any, place: int, feature: Feature, value: Any, keep: list[A
         except OSError as failure:
             raise FeatureError(f"'{feature.name}': the picture cannot be read: {failure}") from None
     if isinstance(value, (bytes, bytearray)) or isinstance(value, memoryview) and value.ndim == 1:
-        data = np.frombuffer(value, np.uint8)
-        keep.append(data)
-        words[place], words[place + 1], words[place + 2] = ENCODED, data.ctypes.data, len(data)
+        words[place] = ENCODED
+        words[place + 1], words[place + 2] = _lent(value, keep)
         return
     if not _is_picture(value) and not hasattr(value, "shape"):
         raise _wrong(feature, value, "pass a picture of Pillow, an array, a path, or the bytes of a picture's file")
@@ -181,35 +253,34 @@ def set_image(words: Any, place: int, feature: Feature, value: Any, keep: list[A
 
 def set_texts(words: Any, place: int, texts: list[bytes], keep: list[Any]) -> None:
     """Strings one after the other, with the place where each ends."""
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64) if texts else np.zeros(0, np.int64)
-    blob = b"".join(texts)
+    ends, blob = Plain("q", accumulate(map(len, texts))), b"".join(texts)
     keep += [ends, blob]
-    words[place + 4] = ends.ctypes.data
+    words[place + 4] = ends.buffer_info()[0]
     words[place + 5] = ctypes.cast(ctypes.c_char_p(blob), ctypes.c_void_p).value or 0
     words[place + 2] = len(texts)
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return isinstance(value, (int, *scalars("integer"))) and not isinstance(value, bool)
 
 
 def set_dictionary(words: Any, place: int, feature: Feature, value: Any, keep: list[Any]) -> None:
     if not isinstance(value, dict):
         raise _wrong(feature, value, "pass a dict of numbers")
-    numbers = np.array([as_number(feature, number) for number in value.values()], np.float64)
+    numbers = Plain("d", [as_number(feature, number) for number in value.values()])
     keep.append(numbers)
     wanted = _is_integer if feature.key_type == "Int64" else lambda key: isinstance(key, str)
     for key in value:
         if not wanted(key):
             raise FeatureError(f"'{feature.name}' takes {feature.text}; {key!r} is no key of that type")
     if feature.key_type == "Int64":
-        keys = np.array(list(value), np.int64)
+        keys = Plain("q", [as_integer(feature, key) for key in value])
         keep.append(keys)
-        words[place], words[place + 2], words[place + 4] = INTEGER_SCORES, len(value), keys.ctypes.data
+        words[place], words[place + 2], words[place + 4] = INTEGER_SCORES, len(value), keys.buffer_info()[0]
     else:
         words[place] = TEXT_SCORES
         set_texts(words, place, [as_text(feature, key) for key in value], keep)
-    words[place + 1] = numbers.ctypes.data
+    words[place + 1] = numbers.buffer_info()[0]
 
 
 def set_sequence(words: Any, place: int, feature: Feature, value: Any, keep: list[Any]) -> None:
@@ -217,9 +288,9 @@ def set_sequence(words: Any, place: int, feature: Feature, value: Any, keep: lis
         raise _wrong(feature, value, "pass a list")
     values = list(value)
     if feature.key_type == "Int64":
-        numbers = np.array([as_integer(feature, number) for number in values], np.int64)
+        numbers = Plain("q", [as_integer(feature, number) for number in values])
         keep.append(numbers)
-        words[place], words[place + 1], words[place + 2] = INTEGERS, numbers.ctypes.data, len(numbers)
+        words[place], words[place + 1], words[place + 2] = INTEGERS, numbers.buffer_info()[0], len(numbers)
     else:
         words[place] = TEXTS
         set_texts(words, place, [as_text(feature, text) for text in values], keep)
@@ -240,6 +311,8 @@ def set_value(words: Words, slot: int, feature: Feature, value: Any, keep: list[
         keep.append(text)
         integers[place], integers[place + 2] = TEXT, len(text)
         integers[place + 1] = ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0
+    elif kind == "MultiArray" and set_plain(integers, place, feature, value, keep):
+        pass
     elif kind == "MultiArray":
         array = as_array(feature, value)
         extents = (ctypes.c_int64 * array.ndim)(*array.shape)
@@ -307,7 +380,7 @@ def value(words: Words, slot: int, keys: Optional[list[Any]] = None) -> Any:
         return ctypes.string_at(integers[place + 1], count).decode("utf-8", "replace") if count else ""
     if kind == ARRAY:
         shape = tuple((ctypes.c_int64 * count).from_address(integers[place + 4]))
-        return copied_array(integers[place + 1], shape, DATA_TYPES[integers[place + 3]])
+        return copied_array(integers[place + 1], shape, data_types()[integers[place + 3]])
     if kind == IMAGE:
         return image(integers, place)
     if kind in (TEXT_SCORES, INTEGER_SCORES):

@@ -1,4 +1,5 @@
 """`swift_coreml.Model` predicts without coremltools: values of every type, batches, threads, buffers, asyncio."""
+import array as plain
 import asyncio
 import doctest
 import importlib
@@ -189,14 +190,39 @@ def test_buffers_for_outputs(line):
             assert line.predict({"x": x}, outputs={"y": buffer})["y"] is buffer
             assert np.allclose(buffer, expected(x))
     assert line.predict({"x": x})["y"] is not exact
+    other = plain.array("d", bytes(24))
+    assert line.predict({"x": x}, outputs={"y": other})["y"] is other and np.allclose(other, expected(x))
     read_only = np.empty(3, np.float32)
     read_only.flags.writeable = False
     for outputs, words in [
         ({"y": np.empty(4, np.float32)}, r"\[4\].*\[3\]"), ({"z": exact}, "'z'.*'y'"), ({"y": [1, 2, 3]}, "y"),
-        ({"y": read_only}, "y"), ({"y": np.empty((3, 1))}, r"\(3, 1\)")]:
+        ({"y": read_only}, "y"), ({"y": np.empty((3, 1))}, r"\(3, 1\)"), ({"y": bytes(12)}, "'y'"),
+        ({"y": plain.array("f", bytes(16))}, r"\[4\].*\[3\]"), ({"y": memoryview(plain.array("f", bytes(12)))[::-1]}, "'y'"),
+        ({"y": plain.array("d", bytes(16))}, r"\(2,\)"), ({"y": plain.array("f")}, r"\(0,\)")]:
         with pytest.raises(FeatureError, match=words):
             line.predict({"x": x}, outputs=outputs)
     assert np.allclose(line.predict({"x": x})["y"], expected(x))
+
+
+def test_buffers_and_values_need_no_numpy(tmp_path):
+    handmade.linear(tmp_path / "Line.mlmodel", WEIGHTS, BIAS)
+    forest(tmp_path)
+    program = """
+import array, sys
+import swift_coreml
+line = swift_coreml.Model("Line.mlmodel")
+plain = array.array("f", [1, 2, 3, 4])
+for x in ([1, 2, 3, 4], [1.0, 2, 3.0, 4], plain, array.array("d", plain), array.array("i", [1, 2, 3, 4]), memoryview(plain),
+          memoryview(plain.tobytes()).cast("f")):
+    for y in (array.array("f", bytes(12)), memoryview(bytearray(12)).cast("f")):
+        assert line.predict({"x": x}, outputs={"y": y})["y"] is y
+        assert all(abs(found - right) < 1e-5 for found, right in zip(y.tolist(), WANTED)), (x, y)
+answer = swift_coreml.Model("Forest.mlmodel").predict({"a": 0.25, "b": 1})
+assert answer["kind"] == "x" and list(answer["probability"]) == ["x", "y", "z"]
+assert "numpy" not in sys.modules
+""".replace("WANTED", str(expected([1, 2, 3, 4]).tolist()))
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, env=environment)
 
 
 def test_shapes_may_change_from_call_to_call(tmp_path):

@@ -12,17 +12,20 @@ import sys
 FIRST = """
 import time
 started = time.perf_counter(), time.process_time()
-import numpy
-import swift_coreml
 {predict}
 elapsed = time.perf_counter() - started[0], time.process_time() - started[1]
-assert numpy.array_equal(answer["y"].ravel(), [7, -1]), answer
+assert list(answer["y"]) == [7, -1], answer
 print(*(seconds * 1000 for seconds in elapsed))
 """
-BY_MODEL = 'answer = swift_coreml.Model("one-layer.mlmodel").predict({"x": numpy.array([1, 2, 3], numpy.float32)})'
-BY_PROXY = """
-from swift_coreml import proxies
-answer = proxies._MLModelProxy("one-layer.mlmodel", "ALL", "", {}).predict({"x": numpy.array([1, 2, 3], numpy.float32)})
+WITH_NUMPY = """
+import numpy
+import swift_coreml
+answer = swift_coreml.Model("one-layer.mlmodel").predict({"x": numpy.array([1, 2, 3], numpy.float32)})
+"""
+WITHOUT = """
+import array
+import swift_coreml
+answer = swift_coreml.Model("one-layer.mlmodel").predict({"x": [1, 2, 3]}, outputs={"y": array.array("d", bytes(16))})
 """
 STARTS = 11
 
@@ -96,25 +99,24 @@ def train():
 
 
 def steps():
-    """The steps whose modules the wheel has."""
-    import importlib.util
-
-    import swift_coreml
-
-    yield predict
-    if hasattr(swift_coreml, "Model"):
-        yield update
-    if importlib.util.find_spec("swift_coreml.createml"):
-        yield train
-    yield first
+    """The steps in their order."""
+    yield from (predict, update, train, first, first_without_numpy)
 
 
 def first():
+    """The start of a prediction with NumPy's arrays."""
+    return start(WITH_NUMPY)
+
+
+def first_without_numpy():
+    """The start of a prediction with a list and a buffer."""
+    return start(WITHOUT)
+
+
+def start(predict):
     """Milliseconds from Python's start to the first answer, import included: medians by the clock and of the processor, and the
     least of the processor."""
-    import swift_coreml
-
-    program = FIRST.format(predict=BY_MODEL if hasattr(swift_coreml, "Model") else BY_PROXY)
+    program = FIRST.format(predict=predict)
     starts = [
         subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         for _ in range(STARTS)]

@@ -1,5 +1,6 @@
 """Training on several machines: what workers do together equals local training, and what is wrong is said."""
 import contextlib
+import datetime
 import json
 import multiprocessing
 
@@ -144,6 +145,12 @@ def test_what_is_wrong_with_rows_is_told_by_all_workers():
         growing.answered(together(plan, rows))
 
 
+def lists():
+    return pyarrow.table({
+        "sizes": [[1.0, 2.0]] * 2, "counts": pyarrow.array([[("a", 1.0)]] * 2, pyarrow.map_(pyarrow.string(), pyarrow.float64())),
+        "moment": [datetime.datetime(2026, 1, 1)] * 2, "price": [1.0, 2.0]})
+
+
 @pytest.mark.parametrize("changes, says", [
     ({"parameters": {"depth": 3}}, "no parameter 'depth'"),
     ({"kind": createml.RandomForestRegressor}, "not trained on several machines"),
@@ -155,11 +162,18 @@ def test_what_is_wrong_with_rows_is_told_by_all_workers():
     ({"features": ["height"]}, "no column 'height'"),
     ({"workers": 0}, "at least 1"),
     ({"kind": createml.LogisticRegressionClassifier}, "classes of type float"),
+    ({"parameters": {"session": "state"}}, "no sessions, so 'session'"),
+    ({"parameters": {"progress": False}}, "no reports of progress, so 'progress'"),
+    ({"features": ["sizes"], "rows": lists}, "'sizes' holds list.*columns of their own"),
+    ({"features": ["counts"], "rows": lists}, "'counts' holds map.*columns of their own"),
+    ({"features": ["moment"], "rows": lists}, "'moment' holds timestamp.*Leave it out"),
+    ({"target": "sizes", "features": ["price"], "rows": lists}, "'sizes' holds list.*a target has"),
     ({"parameters": {"l2_penalty": -1.0}}, "l2_penalty is -1.0"),
     ({"kind": createml.BoostedTreeRegressor, "parameters": {"max_depth": -1}}, "max_depth"),
     ({"kind": createml.BoostedTreeRegressor, "parameters": {"early_stopping_rounds": 3}}, "validation"),
 ])
 def test_plans_that_cannot_be_carried_out(changes, says):
+    changes = {name: value() if name == "rows" else value for name, value in changes.items()}
     with pytest.raises(FeatureError, match=says):
         planned(**{"kind": createml.LinearRegressor, "target": "price", "rows": table(), **changes})
 

@@ -253,12 +253,14 @@ package final class ModelRepository: Sendable {
 
     /// Looks at the disk: loads what is new or has changed, and forgets what is gone.
     ///
-    /// A change counts when two looks agree, so that files that are being copied are not read. A version that cannot be
-    /// loaded leaves the one in use in its place.
+    /// In explicit control it looks at the models that are loaded, and at new versions of theirs, alone. A change counts when
+    /// two looks agree, so that files that are being copied are not read. A version that cannot be loaded leaves the one in use
+    /// in its place.
     package func refresh() async {
         let found = models()
         report(found.problems)
-        for location in found.found {
+        let names = control == .explicit ? state.withLock { Set($0.slots.keys) } : nil
+        for location in found.found where names?.contains(location.name) != false {
             guard let now = ModelFingerprint(path: location.path) else { continue }
             let isDue = state.withLock { state in
                 let isStable = state.seen[location] == now

@@ -6,6 +6,11 @@ extension JSONWriter {
         string(value)
     }
 
+    mutating func member(_ name: String, _ value: Bool) {
+        key(name)
+        raw(value ? "true" : "false")
+    }
+
     mutating func member(_ name: String, _ value: Int) {
         key(name)
         raw(String(value))

@@ -54,15 +54,14 @@ package struct ServingRoutes: Sendable {
             }
         }
         add(.get, "v2") { _, _ in metadata }
-        add(.get, "v2/health/live") { _, _ in Response(status: .ok) }
-        add(.get, "v2/health/ready") { _, _ in Response(status: repository.isReady ? .ok : .serviceUnavailable) }
+        add(.get, "v2/health/live") { _, _ in state("live", true) }
+        add(.get, "v2/health/ready") { _, _ in state("ready", repository.isReady) }
         add(.get, "v2/models/stats") { _, _ in statistics(repository.loaded) }
         for version in ["", "/versions/:version"] {
             let path = "v2/models/:name" + version
             add(.get, path) { _, context in try json { metadata(try model(context), &$0) } }
             add(.get, path + "/ready") { _, context in
-                _ = try model(context)
-                return Response(status: .ok)
+                try state("ready", true, of: model(context).name)
             }
             add(.get, path + "/config") { _, context in try json { configuration(try model(context), &$0) } }
             add(.get, path + "/stats") { _, context in statistics([try model(context)]) }
@@ -84,6 +83,16 @@ package struct ServingRoutes: Sendable {
     }
 
     // MARK: Models
+
+    /// A state in the status, which is 503 where it does not hold, and in the body, where KServe's clients look for it.
+    private func state(_ state: String, _ holds: Bool, of name: String? = nil) -> Response {
+        json(status: holds ? .ok : .serviceUnavailable) { writer in
+            writer.object { writer in
+                if let name { writer.member("name", name) }
+                writer.member(state, holds)
+            }
+        }
+    }
 
     private func name(_ context: BasicRequestContext) throws -> String {
         let text = try context.parameters.require("name")

@@ -85,7 +85,13 @@ struct CoreMLServe: AsyncParsableCommand {
         help: "A model that is loaded at the start of explicit control; * for all."
     )
     var loadedModels: [String] = []
-    @Option(help: "The seconds between two checks for changed models; SIGHUP checks immediately.") var pollSeconds = 5
+    @Option(
+        help: """
+            The seconds between two checks for changed models; SIGHUP checks immediately, in explicit control the loaded \
+            models.
+            """
+    )
+    var pollSeconds = 5
     @Option(help: "The seconds that requests have to end after SIGTERM.") var grace = 30
     @Option(help: "The lowest level that is logged to standard error.") var logLevel = LogLevel.notice
     @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
@@ -144,10 +150,8 @@ struct CoreMLServe: AsyncParsableCommand {
         connections.mostConnections = mostConnections
         connections.patience = .seconds(patience)
         var services: [any ServiceLifecycle.Service] = []
-        if modelControl == .poll {
-            services.append(ModelWatch(repository, interval: .seconds(pollSeconds)))
-            services.append(ReloadSignal(repository: repository))
-        }
+        if modelControl == .poll { services.append(ModelWatch(repository, interval: .seconds(pollSeconds))) }
+        services.append(ReloadSignal(repository: repository, logger: logger))
         let routes = ServingRoutes(repository, metrics: metrics, limits: limits)
         let place = host.contains(":") ? "[\(host)]" : host
         if let grpcPort {
@@ -183,13 +187,18 @@ struct CoreMLServe: AsyncParsableCommand {
 
 extension ModelControl: ExpressibleByArgument {}
 
-/// Looks for changed models at `SIGHUP`.
+/// Looks for changed models at `SIGHUP`, which would otherwise end the process.
 struct ReloadSignal: ServiceLifecycle.Service {
     let repository: ModelRepository
+    let logger: Logger
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
+                guard repository.control != .none else {
+                    logger.notice("SIGHUP has no effect with --model-control none.")
+                    continue
+                }
                 // A change counts when two looks agree.
                 await repository.refresh()
                 try? await Task.sleep(for: .milliseconds(200))

@@ -25,10 +25,14 @@ private let row = #"{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,0,0]}"
 
     @Test func aWholeConversation() async throws {
         try await everything().run { client in
-            #expect(try await client.get("/v2/health/live").status == .ok)
-            #expect(try await client.get("/v2/health/ready").status == .ok)
+            for (path, body) in [
+                ("health/live", #"{"live":true}"#), ("health/ready", #"{"ready":true}"#),
+                ("models/rows/ready", #"{"name":"rows","ready":true}"#),
+            ] {
+                let answer = try await client.get("/v2/" + path)
+                #expect(answer.status == .ok && String(buffer: answer.body) == body)
+            }
             #expect(String(buffer: try await client.get("/v2").body).contains("binary_tensor_data"))
-            #expect(try await client.get("/v2/models/rows/ready").status == .ok)
             #expect(try await client.get("/v2/models/rows/versions/1/ready").status == .ok)
             let metadata = String(buffer: try await client.get("/v2/models/rows").body)
             let tensor = #"{"name":"x","datatype":"FP32","shape":[-1,3]}"#
