@@ -2,7 +2,7 @@ import MLGraph
 package import MLFeatures
 import MLFiles
 package import MLLowering
-package import MLModels
+import MLModels
 package import MLNumerics
 import MLPasses
 package import MLRuntime

@@ -77,7 +77,7 @@ struct BatchTests {
                 bool no = const()[val = bool(false)];
                 bool yes = const()[val = bool(true)];
                 fp32 half = const()[val = fp32(0.5)];
-                tensor<fp32, [1, 6, 8]> e = gather(axis = zero, indices = x, x = table);
+                tensor<fp32, [1, 6, 8]> e = gather(axis = zero, indices = x, validate_indices = yes, x = table);
                 tensor<fp32, [1, 6, 8]> q = linear(weight = wq, x = e);
                 tensor<fp32, [1, 6, 8]> k = linear(weight = wk, x = e);
                 tensor<fp32, [1, 6, 8]> v = linear(weight = wv, x = e);

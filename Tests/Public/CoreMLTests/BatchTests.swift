@@ -11,7 +11,9 @@ struct BatchTests {
                 tensor<fp32, [3, 2]> table = const()[val = tensor<fp32, [3, 2]>([[1, 2], [3, 4], [5, 6]])];
                 tensor<fp32, [2, 2]> w = const()[val = tensor<fp32, [2, 2]>([[1, 1], [1, -1]])];
                 int32 zero = const()[val = int32(0)];
-                tensor<fp32, [1, 2]> row = gather(axis = zero, indices = x, x = table);
+                bool yes = const()[val = bool(true)];
+                tensor<fp32, [1, 2]> row = gather(axis = zero, indices = x, validate_indices = yes,
+                    x = table);
                 tensor<fp32, [1, 2]> y = linear(weight = w, x = row);
             } -> (y);
             """,

@@ -64,7 +64,7 @@ struct BatchTrial {
     private func examples() -> [(inputs: [Tensor], results: [Tensor])] {
         let isPlain = problem.operands.allSatisfy { $0?.scalarType != .string }
         guard isPlain, problem.op.isPure else { return [] }
-        let changes: [([Double]) -> [Double]] = [{ $0 }, { $0.reversed() }, { $0.dropFirst() + $0.prefix(1) }]
+        let changes: [([Double]) -> [Double]] = [{ $0 }, { $0.reversed() }, { Array($0.dropFirst() + $0.prefix(1)) }]
         return changes.compactMap { change in
             let operands = problem.operands.enumerated().map { index, tensor -> Tensor? in
                 guard let tensor, !problem.constants.contains(index) else { return tensor }
