@@ -66,7 +66,7 @@ extension KeyHost {
                     try connection.execute(
                         "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(places)) "
                             + "ON CONFLICT (\(key)) DO NOTHING",
-                        columns.map { row[$0] }
+                        columns.map { try row[$0] }
                     )
                 }
             }

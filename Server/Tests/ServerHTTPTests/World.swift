@@ -331,7 +331,7 @@ struct World: Sendable {
                 let kept = columns.filter { !["last_used", "seen"].contains($0) }
                 contents[table] = try connection.query(
                     "SELECT \(kept.joined(separator: ", ")) FROM \(table)"
-                ).map { row in kept.map { "\(row[$0])" }.joined(separator: "|") }.sorted()
+                ).map { row in try kept.map { "\(try row[$0])" }.joined(separator: "|") }.sorted()
             }
             return contents
         }
