@@ -159,6 +159,7 @@ package final class SectionFileWriter {
     ///   - count: The number of parts.
     ///   - write: Appends the part of a number with the function that it is given.
     /// - Returns: The offsets of the parts within the section.
+    /// - Throws: The errors of `write`, and of the file system.
     package func add(
         _ name: String,
         partCount count: Int,

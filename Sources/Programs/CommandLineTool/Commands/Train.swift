@@ -74,6 +74,8 @@ struct ValidationOptions: ParsableArguments {
     ///   - none: No validation.
     ///   - split: Validation with a part of DATA.
     ///   - data: Validation with the data at a path.
+    /// - Returns: The one that the options ask for.
+    /// - Throws: The errors of `data`.
     func choice<Choice>(
         seed: Int?,
         none: Choice,

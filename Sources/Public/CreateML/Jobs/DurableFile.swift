@@ -14,6 +14,8 @@ enum DurableFile {
     /// - Parameters:
     ///   - file: The file.
     ///   - missing: The reason to state when there is no such file.
+    /// - Returns: Its contents.
+    /// - Throws: `MLCreateError.io` when it is missing or cannot be read.
     static func read(_ file: URL, _ missing: String) throws -> [UInt8] {
         guard FileAccess.kind(of: file.path) == .file else { throw MLCreateError.io(reason: missing) }
         return try MLCreateError.translating { try FileAccess.read(file.path) }
