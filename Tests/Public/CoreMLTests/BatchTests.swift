@@ -1,4 +1,5 @@
 import CoreML
+import MLSpecification
 import Testing
 
 /// Batches of models that take one example.

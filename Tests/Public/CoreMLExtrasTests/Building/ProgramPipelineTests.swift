@@ -24,9 +24,7 @@ import Testing
     ) throws -> ModelSpecification {
         let path = "\(folder)/\(output).bin"
         let writer = try WeightFileWriter(path: path)
-        let offset = try factors.withUnsafeBytes {
-            try writer.append(.float32, elementCount: factors.count, $0)
-        }
+        let offset = try writer.append(.float32, elementCount: factors.count, factors.span.bytes)
         try writer.finish()
         let text = """
             program(1.0) {

@@ -42,9 +42,8 @@ enum ImageFixtures {
     static func program(_ folder: TemporaryFolder) throws -> URL {
         let weights = folder.file("weight.bin")
         let writer = try WeightFileWriter(path: weights.path)
-        let offset = try [Float](repeating: 1, count: width).withUnsafeBytes {
-            try writer.append(.float32, elementCount: width, $0)
-        }
+        let ones = [Float](repeating: 1, count: width)
+        let offset = try writer.append(.float32, elementCount: width, ones.span.bytes)
         try writer.finish()
         let text = """
             program(1.0) {
