@@ -401,8 +401,10 @@ static void codes(void) {
     const size_t size = cml_codes_bytes(isa, &c);
     // The kernels bring memory near that they do not use; what they read lies inside.
     void *packed = cml_allocate(size);
-    const cml_code_source source = {packed_bits, (size_t)((k * n * bits + 7) / 8), by_columns ? 1 : n, by_columns ? k : 1,
-                                    is_signed, parameters, has_offsets ? offsets : NULL, 1, segments, 1};
+    const cml_code_source source = {.codes = packed_bits, .code_bytes = (size_t)((k * n * bits + 7) / 8),
+                                    .k_stride = by_columns ? 1 : n, .n_stride = by_columns ? k : 1, .is_signed = is_signed,
+                                    .parameters = parameters, .offsets = has_offsets ? offsets : NULL, .scale_k = 1,
+                                    .scale_n = segments, .scale_columns = 1};
     cml_codes_pack(isa, &c, &source, 0, (n + cml_isa_panel_width(isa) - 1) / cml_isa_panel_width(isa), packed);
     c.packed = packed;
     cml_gemm_call call = {.m = m, .n = n, .k = k, .a = a, .lda = k, .storage = CML_CODES, .codes = &c, .c = y, .ldc = n,
@@ -420,7 +422,7 @@ static void codes(void) {
         int16_t *wide = memory((size_t)blocks * 2);
         for (long i = 0; i < blocks; i++) wide[i] = (int16_t)(offsets[i] + (is_signed ? 0 : 1 << (bits - 1)));
         const cml_code_rows rows = {packed_bits, bits, is_table, is_signed, CML_F32, parameters,
-                                    has_offsets ? wide : NULL, n, k, is_table ? c.group : 1, c.segment};
+                                    has_offsets ? wide : NULL, NULL, n, k, is_table ? c.group : 1, c.segment};
         int32_t places[3] = {0, (int32_t)draw(-n, n - 1), (int32_t)n - 1};
         float *found = memory((size_t)(3 * k) * 4);
         cml_gather_codes(isa, &rows, places, 3, found);
