@@ -7,10 +7,11 @@ import MLTrainingCore
 /// Fits linear models to tables that `Oracles/linear-models/check` writes, so that scikit-learn's can be held against
 /// them, and finds similar items for `Oracles/recommenders/check`.
 ///
-/// Standard input has one JSON request a line; one with a measure is of the latter kind (`Recommendation`). A table's file holds 64-bit floats: the dense columns row by row; `.targets`
-/// has the targets; a sparse block, when there is one, has the files `.starts`, `.columns` (64-bit integers) and `.values`.
-/// The answer is a line with the seconds and processor seconds of fitting (from the table as it lies in memory), iterations, whether the fit
-/// converged and the objective; weights and offsets of every output are in `FILE.model`.
+/// Standard input has one JSON request a line; one with a measure is of the latter kind (`Recommendation`). A table's file
+/// holds 64-bit floats: the dense columns row by row; `.targets` has the targets; a sparse block, when there is one, has the
+/// files `.starts`, `.columns` (64-bit integers) and `.values`. The answer is a line with the seconds and processor seconds of
+/// fitting (from the table as it lies in memory), iterations, whether the fit converged and the objective; weights and offsets
+/// of every output are in `FILE.model`.
 @main
 struct LinearTrainingRunner {
     struct Request: Decodable {

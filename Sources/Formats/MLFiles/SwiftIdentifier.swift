@@ -14,7 +14,8 @@ package enum SwiftIdentifier {
         return text
     }
 
-    /// Letters of all scripts, digits, marks and emoji; characters that change the direction of text, and invisible ones, are not included.
+    /// Letters of all scripts, digits, marks and emoji; characters that change the direction of text, and invisible ones, are
+    /// not included.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isXIDContinue || isEmoji(scalar)
     }

@@ -49,7 +49,7 @@ package struct BinaryWriter: Sendable {
 extension [UInt8] {
     /// Appends the bytes of a number, the lowest first.
     package mutating func append<T: FixedWidthInteger>(littleEndian value: T) {
-        for shift in stride(from: 0, to: T.bitWidth, by: 8) { append(UInt8(truncatingIfNeeded: value >> shift)) }
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
 }
 

@@ -15,8 +15,9 @@ struct TrainTabular: ParsableCommand {
               coreml train tabular big.csv --target y --algorithm random-forest --resume state
 
             The first line of a .csv or .tsv file names the columns; a .json file is a list of objects, whose members are the
-            columns; a folder is an SFrame, as Turi Create and Create ML write them. Features are columns of numbers, text and true/false; a target of text or true/false makes a
-            classifier, one of numbers a regressor, or with --classifier a classifier (its values must be whole numbers).
+            columns; a folder is an SFrame, as Turi Create and Create ML write them. Features are columns of numbers, text and
+            true/false; a target of text or true/false makes a classifier, one of numbers a regressor, or with --classifier a
+            classifier (its values must be whole numbers).
             Without --algorithm all suitable ones are compared, also with other hyperparameters: on fewer than 5,000 rows
             by cross-validation, and the best is trained on all rows; on more rows once with the defaults, and the one with
             the best score on the held-out rows is kept. Empty cells are missing values, which trees can handle.
