@@ -28,7 +28,8 @@ package enum ExampleSpread {
         let workers = Workers.count
         let spread = onWorkers && indices.count >= workers ? indices.count - indices.count % workers : 0
         let cancellation = Cancellation.current
-        let isCancelled = Atomic(false)
+        // Workers may take all examples before the caller's thread takes one.
+        let isCancelled = Atomic(Task.isCancelled)
         var results = [Result<Value, ModelError>?](repeating: nil, count: indices.count)
         results.withUnsafeMutableBufferPointer { results in
             // Each place is written by the one worker that it is given to.
