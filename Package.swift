@@ -221,7 +221,7 @@ let sources: [[Target]] = [
             ),
         ]
     ),
-    // What a model file holds, compared, checked, tested and shown.
+    // Inspection of model files: comparison, validation, tests and previews.
     room(
         "Sources/Inspection",
         [

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// The servers, of deployments and of predictions: a package of their own, so that whoever depends on Core ML neither fetches
-// nor builds a server.
+// The servers, of deployments and of predictions: a package of their own, so that a package that depends on Core ML neither
+// fetches nor builds a server.
 
 import PackageDescription
 
@@ -195,7 +195,7 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ] + coreML
         ),
-        // What `scripts/s3-tests` compares with botocore.
+        // The side of `scripts/s3-tests` that is compared with botocore.
         .executableTarget(
             name: "SignatureRunner",
             dependencies: ["ServerBlobs"],

@@ -69,7 +69,7 @@ func read(_ model: MLModel, _ examples: [Example]) throws -> [String] {
     }
 }
 
-/// How many answers are right.
+/// The number of correct answers.
 func right(_ answers: [String], _ examples: [Example]) -> Int {
     zip(answers, examples).filter { $0 == $1.digit }.count
 }

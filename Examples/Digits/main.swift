@@ -31,7 +31,7 @@ func table(_ drawings: [(digit: Int, drawing: Drawing)]) -> DataFrame {
     return frame
 }
 
-/// What scikit-learn does with the same tables.
+/// scikit-learn's result on the same tables.
 let program = """
     import sys
     import numpy as np

@@ -58,7 +58,7 @@ struct FlowerShop {
     }
 }
 
-/// What is being fetched in the background.
+/// The progress of the background downloads.
 nonisolated(unsafe) private var downloads = Progress(totalUnitCount: 0)
 
 @main

@@ -1,4 +1,4 @@
-// Orders: a food ordering app learns on the device what somebody likes to eat, and when, from every order.
+// Orders: a food ordering app learns on the device what a customer likes to eat, and when, from every order.
 
 import CoreML
 import CreateML

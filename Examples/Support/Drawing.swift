@@ -95,7 +95,7 @@ public func scratchFolder() throws -> URL {
     return url
 }
 
-/// What did not come out as it should.
+/// An unexpected result of an example.
 public struct Unexpected: Error, CustomStringConvertible {
     public let description: String
     public init(_ description: String) { self.description = description }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a Python program says, to be shown beside this package's figures; `nil` when there is no Python or it lacks what
+/// A Python program's output, to be shown beside this package's figures; `nil` when there is no Python or it lacks what
 /// the program imports.
 ///
 /// The interpreter is `COREML_ORACLES`' own, when that environment variable names a folder that

@@ -9,7 +9,7 @@ struct Failure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// What a program writes to its standard output.
+/// The standard output of a program.
 func output(of program: String, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -54,7 +54,7 @@ func isHeldOut(_ row: Int) -> Bool {
     return (z ^ (z >> 31)) % 5 == 0
 }
 
-/// What scikit-learn's LinearSVC reaches on the same rows; `nil` where it is not installed.
+/// The accuracy of scikit-learn's LinearSVC on the same rows; `nil` where it is not installed.
 func peer(_ training: [(text: String, section: String)], _ tests: [(text: String, section: String)]) throws -> String? {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("topics-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

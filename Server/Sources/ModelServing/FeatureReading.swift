@@ -42,7 +42,7 @@ extension ModelInterface {
         return Example(features: try MLDictionaryFeatureProvider(dictionary: values))
     }
 
-    /// The model's inputs in words.
+    /// The model's inputs as text.
     private var inputList: String {
         "The model's inputs: "
             + inputs.map { "\($0.name) (\($0.type.rawValue) \(shapeText($0.shape)))" }.joined(separator: ", ") + "."

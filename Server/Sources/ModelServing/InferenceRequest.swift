@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A request for a prediction, read and checked as far as that is possible without the model.
+/// A request for a prediction, parsed, with all checks that do not need the model.
 package struct InferenceRequest: Sendable {
     /// An output that the client wants.
     package struct Output: Sendable {

@@ -7,7 +7,7 @@ struct ModelFacts: Sendable {
     /// The platform and the backend of every model, in Triton's terms.
     static let platform = "coreml"
 
-    /// How requests are gathered into batches.
+    /// The rules by which requests are gathered into batches.
     struct Batching: Sendable {
         /// The largest number of examples that are predicted together.
         let preferredSize: Int
@@ -15,7 +15,7 @@ struct ModelFacts: Sendable {
         let delay: Int
     }
 
-    /// How often something happened, and for how long altogether.
+    /// The number of events, and their total duration.
     struct Spent: Sendable {
         let count: Int
         let nanoseconds: Int

@@ -10,13 +10,13 @@ package struct ModelLocation: Hashable, Sendable {
 /// The contents of a folder of models.
 package struct ModelListing {
     package var found: [ModelLocation] = []
-    /// The problems found, in words.
+    /// The problems found, as messages.
     package var problems: [String] = []
     /// Names and versions whose folders hold no model or several, as while one is being replaced.
     package var unclear: Set<[String]> = []
 }
 
-/// Where models come from.
+/// The source that models are loaded from.
 package enum ModelSource: Sendable {
     /// A model under a name, as its version 1.
     case model(name: String, path: String)

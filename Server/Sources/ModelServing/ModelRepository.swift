@@ -3,7 +3,7 @@ import Foundation
 package import Logging
 import Synchronization
 
-/// Which models are loaded, and when.
+/// The models that are loaded at start, and whether requests may change them.
 package enum ModelControl: String, Sendable, CaseIterable {
     /// All at the start; changed ones are loaded beside the old and then take their place.
     case poll

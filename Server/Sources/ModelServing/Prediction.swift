@@ -1,7 +1,7 @@
 import CoreML
 import NIOCore
 
-/// How a model's waiting examples are predicted.
+/// The method that predicts a model's waiting examples.
 package enum BatchForm: Sendable, Equatable {
     /// One by one, on all workers.
     case single

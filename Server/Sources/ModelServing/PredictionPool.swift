@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// How many examples are gathered, and how many may wait.
+/// The limits of a batch and of the queue.
 package struct BatchOptions: Sendable {
     /// The most examples of a batch; 1 for none.
     package var mostExamples = 8
@@ -193,7 +193,7 @@ package final class PredictionPool: @unchecked Sendable {
             if let oldest {
                 let jobs = oldest.take()
                 if oldest.jobs.isEmpty { queues.removeAll { $0 === oldest } }
-                // What is left may be for another thread.
+                // The remaining examples may be for another thread.
                 if !queues.isEmpty { condition.signal() }
                 if !jobs.isEmpty { return (oldest, jobs) }
                 continue

@@ -129,7 +129,7 @@ public enum BlobError: Error, Sendable, CustomStringConvertible {
     /// The store cannot be read or written, for the reason given.
     case failure(String)
 
-    /// The error in words.
+    /// The error message.
     public var description: String {
         switch self {
         case .missing(let digest): "There is no file sha256:\(digest)."

@@ -7,7 +7,7 @@ public final class FolderBlobStore: BlobStore {
 
     /// Opens a store, whose folder is created when it does not exist.
     ///
-    /// Where `removesLeftovers` is true, as by default, incomplete uploads that a crash left are removed; use false
+    /// If `removesLeftovers` is true (the default), incomplete uploads that a crash left are removed; use false
     /// while a server may be writing.
     public init(folder: String, removesLeftovers: Bool = true) throws {
         self.folder = folder

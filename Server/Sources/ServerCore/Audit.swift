@@ -28,7 +28,7 @@ public struct AuditVerification: Sendable, Codable {
     public let entries: Int
     /// The number of its last entry.
     ///
-    /// Whoever keeps this number and the hash can tell later whether anything before was rewritten.
+    /// With this number and the hash, later changes to earlier entries can be detected.
     public let sequence: Int
     /// The hash of its last entry, in hexadecimal digits.
     public let hash: String

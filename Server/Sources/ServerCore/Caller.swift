@@ -1,5 +1,5 @@
 /// The origin of the request that is being answered.
 public enum Caller {
-    /// The address by which sign-ins are limited; `nil` for requests from this machine.
+    /// The client address that sign-ins are limited by; `nil` for requests from this machine.
     @TaskLocal public static var address: String?
 }

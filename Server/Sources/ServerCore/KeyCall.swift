@@ -32,7 +32,7 @@ public struct DeviceKeyRequest: Codable, Sendable {
     /// The key of a release, or the team of revocations; otherwise empty.
     let name: String
     let body: Data
-    /// The device's address, by which enrolments are limited.
+    /// The device's address, which enrolments are limited by.
     let address: String?
     /// The deployment server's statement about the request; `nil` when it does not know the app.
     var claim: KeyClaim?
@@ -50,7 +50,7 @@ public struct DeviceKeyRequest: Codable, Sendable {
 struct KeyClaim: Codable, Sendable, Equatable {
     let team: String
     let app: String
-    /// The content key that a device asks for.
+    /// The content key that a device requests.
     let content: String?
     /// Whether a deployment of the app has a model with that content key, or had one recently.
     let isEntitled: Bool
@@ -72,7 +72,7 @@ public struct KeyStorage: Codable, Sendable, Equatable {
     public let isApart: Bool
     /// The address of that process; `nil` when there is none.
     public let address: String?
-    /// The protection of the key that seals all others, in words for people.
+    /// The protection of the key-encryption key, as text for people.
     public let rest: String
     /// Whether enrolment tokens and conditions are managed only where the keys are.
     public let holdsEnrolment: Bool

@@ -6,7 +6,7 @@ import UpdateFramework
 
 /// A key service as a process of its own: only it has teams' private keys, and the keys that sign leases.
 ///
-/// It also has records of its own, so that whoever controls the deployment server can neither read the sealed keys nor
+/// It also has records of its own, so that an attacker who controls the deployment server can neither read the sealed keys nor
 /// change who was enrolled.
 public struct KeyHost: Sendable {
     /// The code that serves a deployment server with keys of its own, over the key service's records.

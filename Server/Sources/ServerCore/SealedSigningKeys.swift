@@ -6,7 +6,7 @@ public import UpdateFramework
 
 /// The private keys that the server signs with, sealed in its database, for servers that share one.
 ///
-/// Whoever has the vault's key can use them. Each is encrypted (AES-256-GCM) under a key that is in the database, too,
+/// Anyone with the vault's key can use them. Each is encrypted (AES-256-GCM) under a key that is in the database, too,
 /// sealed by the vault.
 public struct SealedSigningKeys: SigningKeyStore {
     private static let purpose = "signing keys"

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// Secrets that prove who somebody is, of which the server stores only hashes.
+/// Secrets that prove an identity; the server stores only their hashes.
 enum Secrets {
     /// 256 random bits as 64 hexadecimal digits.
     static func make() -> String {

@@ -73,7 +73,7 @@ extension Service {
         }
     }
 
-    /// The secret of a link that signs an account in once, for whoever may read the server's folder.
+    /// The secret of a link that signs an account in once, for anyone who may read the server's folder.
     ///
     /// It is the administrator's account when `email` is `nil`. Throws a ``ServiceError`` when there is no such
     /// account.

@@ -5,7 +5,7 @@ extension Service {
     ///
     /// Devices refuse versions that are lower than those they know. Everything with a version is signed again with one
     /// that is `versions` higher than in the backup: timestamps, snapshots, metadata of collections, policies, lists of
-    /// revocations. Roots stay: whoever holds its keys must restore one that was rotated after the backup.
+    /// revocations. Roots stay: the holders of the root keys must restore one that was rotated after the backup.
     public func advanceVersions(by versions: Int) async throws {
         precondition(versions > 0)
         let (keys, time) = (keys, now())

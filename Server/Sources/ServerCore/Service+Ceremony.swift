@@ -5,7 +5,7 @@ import UpdateFramework
 
 /// The holders of a team's signing keys, and the consequences.
 public struct TrustStatus: Sendable, Codable {
-    /// The power of somebody who controls the server.
+    /// The risk if an attacker controls the server.
     public enum Level: String, Sendable, Codable {
         /// Sign everything: the keys of root or targets are on the server.
         case server
@@ -32,7 +32,7 @@ public struct TrustStatus: Sendable, Codable {
         public let held: Int
     }
 
-    /// The power of somebody who controls the server.
+    /// The risk if an attacker controls the server.
     public let level: Level
     /// The roles of the team.
     public let roles: [Role]
@@ -48,7 +48,7 @@ public struct TrustDraft: Sendable, Codable {
     public let missing: Int
     /// The ids of the keys that may sign and have not.
     public let waitsFor: [String]
-    /// The effects of signing it, in words for people.
+    /// The effects of signing it, as text for people.
     public let changes: [String]
 }
 
@@ -177,7 +177,7 @@ extension TeamTrust {
         ).map { try SignedDocument(parsing: $0.bytes("signed"), role: role) }
     }
 
-    /// Drafts metadata by which a role's keys vouch for a release, in addition to those already waiting.
+    /// Drafts metadata that signs a release with a role's keys, in addition to those already waiting.
     func draft(_ target: Target, of role: String, _ connection: any Connection) throws {
         let waiting = try draft(of: role, connection).map { try Targets($0.signed, role: role) }
         let document = try metadata.targetsDraft(role, expires: time + UTCTime.days(Lifetime.targets)) {

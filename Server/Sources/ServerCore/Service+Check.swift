@@ -18,7 +18,7 @@ public struct CheckReport: Sendable {
 extension Service {
     /// Checks all records, files and signatures.
     ///
-    /// Where `readsFiles` is true, as by default, files are read and their hashes compared, not only their lengths.
+    /// If `readsFiles` is true (the default), files are read and their hashes compared, not only their lengths.
     /// Throws only when the database cannot be read.
     public func check(readsFiles: Bool = true) async throws -> CheckReport {
         var report = CheckReport()

@@ -10,7 +10,7 @@ public struct Deployment: Sendable, Codable, Equatable {
     public enum State: String, Sendable, Codable, CaseIterable {
         /// It is being worked on.
         case draft
-        /// Somebody else has approved it, and it is ready to be activated.
+        /// A second person has approved it, and it is ready to be activated.
         case approved
         /// It goes live automatically at its date.
         case scheduled

@@ -17,7 +17,7 @@ public struct ExportSummary: Sendable, Equatable {
 extension Service {
     /// Writes all files that devices fetch by name into a folder, for a static host, at the server's paths.
     ///
-    /// Files that name others are written after those, and the timestamps last, each by a rename: whoever fetches
+    /// Files that name others are written after those, and the timestamps last, each by a rename: a client that fetches
     /// during an export gets the old state or the new one. Files that the server does not have are left alone, because
     /// devices may be about to fetch them. The key service still needs the server: devices get keys of encrypted models
     /// only there.

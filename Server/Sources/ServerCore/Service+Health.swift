@@ -26,7 +26,7 @@ extension Service {
                 "coreml_metadata_seconds_left": "SELECT MIN(expires) AS n FROM trust_metadata WHERE is_current = 1",
             ]
             for (name, sql) in ends {
-                // Where nothing expires there is no number.
+                // There is no number if nothing expires.
                 guard let expires = try connection.first(sql)?.optionalInteger("n") else { continue }
                 gauges[name] = Double(expires - time) / 1000
             }

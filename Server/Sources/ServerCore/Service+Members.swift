@@ -31,7 +31,7 @@ extension Service {
 
     /// Invites a person to a team.
     ///
-    /// The returned link proves the invitation, so whoever invites passes it on. It creates an account when there is
+    /// The returned link proves the invitation, so the inviter passes it on. It creates an account when there is
     /// none with the address. An existing account joins only while it is signed in, so that nobody gets into an account
     /// by inviting its address. A second invitation replaces the first.
     ///
@@ -274,7 +274,7 @@ extension Service {
 
     /// The secret of a link that signs a member in once, when they have lost theirs.
     ///
-    /// Whoever creates it could use it, so it is created only for accounts that can do nothing that its creator cannot:
+    /// Its creator could use it, so it is created only for accounts that can do nothing that its creator cannot:
     /// no more in the team, nothing in other teams, nothing on the server.
     public func memberLink(_ member: String, of team: String, as actor: Principal) async throws -> String {
         try actor.require(.manageMembers, in: team)

@@ -160,7 +160,7 @@ extension TeamTrust {
 
     // MARK: What a draft changes
 
-    /// The effects of signing a draft, in words.
+    /// The effects of signing a draft, as text.
     func changes(in draft: SignedDocument, of role: String) throws -> [String] {
         if role == "root" {
             let (old, new) = (try metadata.rootMetadata, try Root(draft.signed, role: role))
@@ -177,7 +177,7 @@ extension TeamTrust {
             + delegations.map { (old?.keys(ofDelegated: $0) == nil ? "lets in " : "new keys of ") + Self.words($0) }
     }
 
-    /// A delegated role in words.
+    /// The display name of a delegated role.
     static func words(_ role: String) -> String {
         if role.hasSuffix("@director") { return "the app \(role.dropLast(9))" }
         if role.hasSuffix("@keys") { return "the key service" }

@@ -7,7 +7,7 @@ import ServerDatabase
 extension Service {
     /// An operation on a deployment.
     public enum Operation: String, Sendable, Codable, CaseIterable {
-        /// Approves a deployment that somebody else created.
+        /// Approves a deployment that another person created.
         case approve
         /// Withdraws an approval or a date; the deployment becomes a draft again.
         case withdraw
@@ -354,7 +354,7 @@ extension Service.Operation {
 }
 
 extension Rollout.State {
-    /// The state in words for the audit log.
+    /// The state as text for the audit log.
     var description: String {
         switch self {
         case .halted(let step, let reason): "\(name) at step \(step + 1): \(reason.rawValue)"

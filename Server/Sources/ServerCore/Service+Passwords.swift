@@ -200,7 +200,7 @@ extension Service {
         return try time.timeIntervalSince(row.date("created")) < freshSession
     }
 
-    /// The account of a person who signed in recently: whoever finds a browser open can change nothing.
+    /// The account of a person who signed in recently: with an unattended browser nothing can be changed.
     private static func requireFresh(
         _ actor: Principal,
         _ secret: String,

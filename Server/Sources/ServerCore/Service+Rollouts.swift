@@ -120,7 +120,7 @@ public struct RolloutStatus: Sendable, Codable {
     public let failures: Int
     /// The verdict of the sequential test: `good`, `bad`, or `undecided`.
     public let verdict: String
-    /// The conditions that the next step waits for, in words.
+    /// The unmet conditions of the next step, as text.
     public let waitsFor: [String]
 
     /// Summarises a rollout.

@@ -155,7 +155,7 @@ extension Service {
 
     /// Exchanges the token of an identity provider for a token of a team.
     ///
-    /// Only issuers that the team trusts are asked for their keys, so nobody can make the server contact others.
+    /// Keys are requested only from issuers that the team trusts, so nobody can make the server contact others.
     ///
     /// - Parameters:
     ///   - text: the provider's token.

@@ -8,7 +8,7 @@ public struct ServiceError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     public let code: Code
-    /// The problem and its remedy, in words for people.
+    /// The problem and its remedy, as text for people.
     public let description: String
     /// The member of the request that is wrong, such as `models.FlowerClassifier`; `nil` when it is none.
     public let field: String?

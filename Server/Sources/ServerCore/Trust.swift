@@ -211,7 +211,7 @@ struct TeamTrust {
         for (name, document) in metadata.targets { try store(connection, name.text, document, Targets.self) }
         if let snapshot = metadata.snapshot { try store(connection, "snapshot", snapshot, Snapshot.self) }
         if let timestamp = metadata.timestamp { try store(connection, "timestamp", timestamp, Timestamp.self) }
-        // Only the newest timestamp is ever asked for.
+        // Only the newest timestamp is ever requested.
         try connection.execute(
             "DELETE FROM trust_metadata WHERE team = ? AND name = 'timestamp' AND is_current = 0",
             team

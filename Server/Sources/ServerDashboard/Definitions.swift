@@ -36,7 +36,7 @@ enum PageJSON {
     }
 }
 
-/// A definition in words.
+/// The lines that describe a definition.
 struct DefinitionLines {
     struct Line {
         /// The rule's number; `nil` for the default.
@@ -158,7 +158,7 @@ struct DefinitionLines {
         )
     }
 
-    /// A condition in words; one that cannot be read stays JSON, and saving it reports the error.
+    /// A condition as text; one that cannot be read stays JSON, and saving it reports the error.
     static func words(_ json: AnyJSON) -> String {
         guard let text = try? PageJSON.text(json) else { return "" }
         return (try? Condition(json: Array(text.utf8)))?.description ?? text

@@ -295,7 +295,7 @@ extension Dashboard {
         }
     }
 
-    /// The number of devices that are affected, as far as they report.
+    /// The number of devices that are affected, from their reports.
     private static func consequences(
         _ operation: ServerCore.Service.Operation,
         _ deployment: Deployment,

@@ -254,7 +254,7 @@ struct FirstSteps {
 
     let steps: [Step]
 
-    /// Creates the steps; `nil` when all were done, or somebody else does them.
+    /// Creates the steps; `nil` when all were done, or another person does them.
     init?(_ overview: TeamOverview, _ may: Permissions) {
         guard may.publish || may.deploy || may.manageApps else { return nil }
         let team = overview.team.id

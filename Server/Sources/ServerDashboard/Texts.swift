@@ -87,7 +87,7 @@ enum Texts {
     static func short(_ hash: String) -> String { String(hash.prefix(12)) }
 }
 
-/// A time as pages show it: relative in words, and exact on demand.
+/// A time as pages show it: relative as text, exact on demand.
 struct Moment {
     let text: String
     let exact: String

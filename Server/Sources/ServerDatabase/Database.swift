@@ -16,7 +16,7 @@ public protocol Database: Sendable {
     ///
     /// A process that ends releases its names. One that only loses its connection to the database releases them without
     /// noticing: what `body` writes must be right even if it runs twice at a time, which transactions ensure. The name
-    /// has letters a–z, digits and hyphens. Returns `nil` when somebody else holds it.
+    /// has letters a–z, digits and hyphens. Returns `nil` if another process holds it.
     func exclusively<R: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> R
@@ -181,7 +181,7 @@ public enum DatabaseError: Error, Sendable, CustomStringConvertible {
     /// Any other error that the database reports: it is damaged, full, or cannot be reached.
     case failure(String)
 
-    /// The error in words, with advice.
+    /// The error message, with advice.
     public var description: String {
         switch self {
         case .constraint(let what): "The database refuses the change: \(what)."

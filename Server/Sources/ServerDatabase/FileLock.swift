@@ -4,7 +4,7 @@ import Foundation
 final class FileLock: Sendable {
     private let file: Int32
 
-    /// Takes the lock; `nil` when somebody else holds it.
+    /// Takes the lock; `nil` if another process holds it.
     ///
     /// The file at `path` is created when it does not exist, and is not removed.
     init?(path: String) throws {

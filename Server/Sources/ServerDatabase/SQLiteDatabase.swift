@@ -51,7 +51,7 @@ public final class SQLiteDatabase: Database {
 
     /// Writes the write-ahead log back to the file, where removed records are overwritten.
     ///
-    /// Throws when somebody else uses the database.
+    /// Throws if another connection uses the database.
     public func settle() async throws {
         _ = try translating { try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) } }
     }

@@ -12,7 +12,7 @@ public struct Context: RequestContext {
     public internal(set) var remoteAddress: String
     /// The identity behind the request, on routes that need one.
     var principal: Principal?
-    /// The token or session by which it was proved.
+    /// The token or session that proves it.
     var credential: String?
     /// The token that forms of the dashboard must contain.
     var csrf: String?

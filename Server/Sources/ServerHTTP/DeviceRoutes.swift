@@ -123,7 +123,7 @@ struct DeviceRoutes {
     }
 }
 
-/// The range that a `Range` header asks for (RFC 9110, section 14).
+/// The range requested by a `Range` header (RFC 9110, section 14).
 enum ByteRange: Equatable {
     case range(Range<Int>)
     case unsatisfiable

@@ -63,7 +63,7 @@ struct FileBody: Sendable {
     ) async throws {
         for piece in pieces(byteCount) {
             try await writer.write(try await read(piece))
-            // A writer waits when the connection is full, of which it learns after the event loop has seen its writes;
+            // A writer waits when the connection is full, which it learns after the event loop has seen its writes;
             // without this it would write on until then.
             try await channel?.eventLoop.submit {}.get()
         }

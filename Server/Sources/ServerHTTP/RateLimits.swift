@@ -220,6 +220,6 @@ struct ForwardedAddress: RouterMiddleware {
 }
 
 extension Context {
-    /// The address by which requests are limited; `nil` for those that are not.
+    /// The address that requests are limited by; `nil` for those that are not limited.
     var limitedAddress: String? { IPAddress.limited(remoteAddress) }
 }

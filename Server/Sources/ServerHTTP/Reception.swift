@@ -149,7 +149,7 @@ public final class Reception: Sendable {
         return answer
     }
 
-    /// The address by which a request is limited.
+    /// The address that a request is limited by.
     func address(_ request: HTTPRequest, _ peer: Peer) -> String? {
         guard let proxies, let name = HTTPField.Name("X-Forwarded-For") else { return peer.limited }
         return IPAddress.limited(proxies.client(of: peer.address, request.headerFields[values: name]))
@@ -172,7 +172,7 @@ public final class Reception: Sendable {
 /// The other end of a connection.
 struct Peer {
     let address: String
-    /// The unit by which requests are limited; `nil` for those that are not limited.
+    /// The unit that requests are limited by; `nil` for those that are not limited.
     let limited: String?
 
     init(_ channel: any Channel) {

@@ -11,7 +11,7 @@ import UnixSignals
 
 /// The reason why a certificate and its key cannot be used.
 public struct CertificateError: Error, Sendable, CustomStringConvertible {
-    /// The reason in words, with the path of the file.
+    /// The reason, with the path of the file.
     public let description: String
 }
 

@@ -164,7 +164,7 @@ struct Serve: AsyncParsableCommand {
     /// The number of files that the server needs besides those of connections: its records, and blobs in transfer.
     private static let otherFiles = 1024
 
-    /// The number of connections: as many as were asked for, but no more than the system allows a process.
+    /// The number of connections: as many as requested, but no more than the system allows a process.
     ///
     /// Each needs a descriptor for itself and may need one for a file that it is sent.
     private func allowedConnections(_ logger: Logger) -> Int {

@@ -4,7 +4,7 @@ import DeploymentClient
 import DeploymentPolicy
 
 extension ModelDeployment {
-    /// The reason why a device has its models, as far as the device knows; the server is not asked.
+    /// The reason why a device has its models, from the device's records; the server is not asked.
     public struct Explanation: Sendable, CustomStringConvertible {
         /// The number of the release whose models the app uses; `nil` for the models of its bundle.
         public let release: Int?

@@ -3,7 +3,7 @@ import CoreMLEncryption
 import DeploymentClient
 import DeploymentKeys
 
-/// The key service that `MLModel.load` asks for the key of an encrypted model.
+/// The key service that gives `MLModel.load` the key of an encrypted model.
 struct KeyClient: ModelKeyService {
     func lease(for model: EncryptedModelInfo) async throws -> ModelKeyLease {
         let client: LeaseClient

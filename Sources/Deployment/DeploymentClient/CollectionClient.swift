@@ -94,7 +94,7 @@ package final class CollectionClient: Sendable {
 
     /// Asks the server and fetches updates; checks of one process run one after the other.
     ///
-    /// Where `ignoresConditions` is true, downloads do not wait for the conditions that the app set.
+    /// If `ignoresConditions` is true, downloads do not wait for the conditions that the app set.
     package func check(
         _ collection: String,
         ignoresConditions: Bool = false,

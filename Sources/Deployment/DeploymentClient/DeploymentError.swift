@@ -33,7 +33,7 @@ package struct DeploymentError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// The thing concerned, such as a file or an address.
     package let culprit: String
-    /// The problem and its remedy, in words.
+    /// The problem and its remedy, as text.
     package let message: String
     /// The seconds after which to try again, where the server stated them.
     package let retryAfter: Int?

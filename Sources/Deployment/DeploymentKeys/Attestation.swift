@@ -6,7 +6,7 @@ import MLNumerics
 public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
     /// The device has proved nothing.
     case none
-    /// Somebody gave the device an enrolment token.
+    /// The device has an enrolment token.
     case token
     /// The app is genuine (App Attest, Play Integrity).
     case app
@@ -43,7 +43,7 @@ public enum AttestationLevel: Int, Sendable, Comparable, CaseIterable {
     }
 }
 
-/// Evidence by which a device proves something about itself when it enrols.
+/// Evidence for a claim about the device when it enrols.
 public enum AttestationEvidence: Hashable, Sendable {
     /// No evidence.
     case none
@@ -121,7 +121,7 @@ public protocol AttestationVerifier: Sendable {
 
 /// The reason why evidence is not accepted.
 public struct AttestationRefusal: Error, Sendable, CustomStringConvertible {
-    /// The reason in words, which the device is told.
+    /// The reason that the device is told.
     public let description: String
     /// Whether the verifier was unable to check the evidence, so that trying again can help.
     public let isTemporary: Bool

@@ -115,9 +115,9 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The thing at fault: a message's member, a file, a key's identifier.
+    /// The cause: a message's member, a file, a key's identifier.
     public let culprit: String
-    /// The problem and its remedy, in words.
+    /// The problem and its remedy, as text.
     public let message: String
     /// The next step for the caller.
     public let retry: Retry
@@ -132,7 +132,7 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - code: the kind of failure.
-    ///   - culprit: the thing at fault.
+    ///   - culprit: the cause.
     ///   - message: the problem and its remedy.
     ///   - retry: the next step for the caller; `nil`, the default, for the one that the code implies.
     ///   - retryAfter: the seconds after which to ask again, if known.

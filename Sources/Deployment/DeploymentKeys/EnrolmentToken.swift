@@ -5,7 +5,7 @@ import MLNumerics
 /// A token that lets a device enrol: `mlk_enroll_ID_SECRETCHECK`.
 ///
 /// The secret is the seed of an Ed25519 key. It never leaves the device: the device signs its request, and the service,
-/// which keeps only the public key, learns nothing with which somebody else could enrol.
+/// which keeps only the public key, learns nothing that would let others enrol.
 public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectable {
     private static let prefix = "mlk_enroll_"
 
@@ -45,7 +45,7 @@ public struct EnrolmentToken: Sendable, CustomStringConvertible, CustomReflectab
 
     /// The text that a device is given.
     ///
-    /// Whoever has it can enrol devices: show it once.
+    /// Anyone with the secret can enrol devices: show it once.
     public var secretText: String {
         let text = Self.prefix + id + "_" + key.secret.withBytes { Hexadecimal.text($0) }
         return text + Hexadecimal.text(Self.check(text.utf8))

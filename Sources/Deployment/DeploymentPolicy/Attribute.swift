@@ -154,7 +154,7 @@ public enum Operator: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The operator in words for people: "is at least".
+    /// The operator as text: "is at least".
     public var label: String {
         switch self {
         case .is: "is"

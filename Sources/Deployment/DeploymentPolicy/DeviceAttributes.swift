@@ -46,7 +46,7 @@ public struct DeviceAttributes: Sendable, Hashable {
         case flag(Bool)
     }
 
-    /// Creates attributes of which none is known.
+    /// Creates attributes that are all unknown.
     public init() {}
 
     /// The install ID that buckets and segments are computed from; `nil` when it is missing, empty or too long.

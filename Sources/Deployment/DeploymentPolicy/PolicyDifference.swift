@@ -1,4 +1,4 @@
-/// One difference between two policies, in words.
+/// One difference between two policies, as text.
 public struct PolicyChange: Sendable, Hashable, CustomStringConvertible {
     /// The kind of a difference.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -10,7 +10,7 @@ public struct PolicyChange: Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// The member's path in the new policy, or in the old one where it was removed: `rules[2].serve`.
     public var path: String
-    /// The difference in words: `Rule "tablets": release 8 from 1 % to 5 %`.
+    /// The difference as text: `Rule "tablets": release 8 from 1 % to 5 %`.
     public var summary: String
 
     /// Creates the description of a difference.

@@ -54,7 +54,7 @@ public struct PolicyError: Error, Sendable, Hashable, CustomStringConvertible {
     public var code: Code
     /// The member's path from the document's root: `rules[2].when.all[0].values`; empty for the whole document.
     public var path: String
-    /// The problem and its remedy, in words.
+    /// The problem and its remedy, as text.
     public var message: String
 
     /// Creates an error.

@@ -40,13 +40,13 @@ public struct UpdateError: Error, Sendable, CustomStringConvertible {
         case noRoot
         /// A private key cannot sign, or its file is not safe.
         case invalidKey
-        /// The publisher asked for something that no repository can have.
+        /// The publisher requested a change that no repository can have.
         case invalidEdit
     }
 
     /// The kind of error.
     public let code: Code
-    /// The role, or the path of the target or file, that is at fault.
+    /// The role, or the path of the target or file, that is the cause.
     public let role: String
     /// The problem that was found.
     public let message: String

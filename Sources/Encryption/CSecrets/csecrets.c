@@ -49,7 +49,7 @@ static unsigned char *map_hidden(void) {
 static unsigned char *map_locked(void) {
   void *bytes = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (bytes == MAP_FAILED) return NULL;
-  // Where the limit of locked memory is used up, the keys may be swapped out: better than none.
+  // If the limit of locked memory is used up, the keys may be swapped out: better than none.
   (void)mlock(bytes, BLOCK);
   (void)madvise(bytes, BLOCK, MADV_DONTDUMP);
   return bytes;

@@ -15,7 +15,7 @@ public protocol ModelKeyService: Sendable {
     func lease(for model: EncryptedModelInfo) async throws -> ModelKeyLease
 }
 
-/// The information that an encrypted model carries in the clear, for whoever may open it.
+/// The information that an encrypted model carries in the clear, about the recipients that can open it.
 public struct EncryptedModelInfo: Sendable {
     /// The identifier of the key that the model was encrypted for: 32 hexadecimal digits.
     public let keyID: String
@@ -63,13 +63,13 @@ public struct ModelKeyLease: Sendable {
 public enum ModelKeyError: Error, Sendable {
     /// The service cannot be reached or is overloaded; trying again later can help.
     case unreachable(String)
-    /// The service refuses for good: the key was revoked, or this machine may not have it.
+    /// The service refuses permanently: the key was revoked, or this machine may not have it.
     case refused(String)
 }
 
 /// The keys of encrypted models on this machine.
 public enum ModelKeys {
-    /// Sets the service that is asked for keys.
+    /// Sets the service that provides keys.
     ///
     /// - Parameter service: The service; `nil` for none, or for the deployment server's where the app has one.
     public static func register(_ service: (any ModelKeyService)?) {

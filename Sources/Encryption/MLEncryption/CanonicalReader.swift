@@ -32,7 +32,7 @@ package struct CanonicalReader {
 
     // MARK: Objects and lists
 
-    /// Reads an object; `body` asks for its members in the order of their names.
+    /// Reads an object; `body` reads its members in the order of their names.
     package mutating func object<R>(
         _ body: (inout CanonicalReader) throws(ModelError) -> R
     ) throws(ModelError) -> R {

@@ -112,7 +112,7 @@ package enum KeyProtection: Sendable {
         return try opened(key, KeyPair.unwrap(recipient.wrapped, with: own, purpose: purpose(key)))
     }
 
-    /// The people who can unlock the key, in words.
+    /// The people who can unlock the key, as text.
     package var holders: String {
         switch self {
         case .passphrase(let parameters): "a passphrase (scrypt, \(parameters.cost >> 10) MiB a guess)"

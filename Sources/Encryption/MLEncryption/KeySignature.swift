@@ -4,7 +4,7 @@ import FoundationEssentials
 import MLFiles
 package import MLNumerics
 
-/// A signature (Ed25519) by which a team vouches for a public key, so that nobody can substitute another.
+/// A team's signature (Ed25519) of a public key, so that nobody can substitute another.
 package struct KeySignature: Sendable {
     package let signer: [UInt8]
     package let value: [UInt8]

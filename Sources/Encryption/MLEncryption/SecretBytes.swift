@@ -4,7 +4,7 @@ package import FoundationEssentials
 import MLFiles
 import MLNumerics
 
-/// A key in memory that is kept out of core dumps, debuggers and swap files as far as the system can.
+/// A key in memory that is kept out of core dumps, debuggers and swap files where the system can do so.
 ///
 /// It is overwritten when it is released. `@unchecked Sendable`: the bytes are written once, before anybody else sees
 /// them.
@@ -84,7 +84,7 @@ extension SecretBytes {
 }
 
 extension SecretBytes {
-    /// A copy of a key that somebody else has in memory.
+    /// A copy of a key that is in memory of another owner.
     package convenience init(_ data: Data) {
         precondition(data.count == SecretBytes.keyByteCount)
         self.init { (bytes: UnsafeMutableRawBufferPointer) in data.withUnsafeBytes { bytes.copyMemory(from: $0) } }

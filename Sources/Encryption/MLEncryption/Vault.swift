@@ -70,7 +70,7 @@ package final class Vault: ModelVault {
 
     package func setArchives(_ opener: @escaping ArchiveOpener) { state.withLock { $0.archives = opener } }
 
-    /// Sets by which clock leases end; `nil` for that of the system.
+    /// The clock that leases end by; `nil` for the system's clock.
     package func setClock(_ now: (@Sendable () -> ContinuousClock.Instant)?) {
         state.withLock { $0.now = now ?? { ContinuousClock.now } }
     }

@@ -93,7 +93,7 @@ package enum ArchivePackaging {
         }
         try FileAccess.remove(temporary)
         guard !deltas.isEmpty else { return [] }
-        // Whoever encrypts with a public key has the content key only now.
+        // Encryption with a public key creates the content key, so it is known only now.
         let made = DeltaWriter.Model(try ModelArchive(target), contents: PlainFolder(folder), contentKey: contentKey)
         return try deltas.map { (delta) throws(ModelError) in try DeltaPackaging.write(delta, to: made) }
     }

@@ -10,7 +10,7 @@ package enum DeltaPackaging {
     package struct Request {
         /// The archive that devices have.
         package let old: String
-        /// The model in it, compiled or not, in the clear, where the archive is encrypted for somebody else.
+        /// The model in it, compiled or not, in the clear, if the archive is encrypted for other recipients.
         package let oldModel: String?
         /// The path of the delta.
         package let output: String

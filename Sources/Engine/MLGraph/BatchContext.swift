@@ -1,6 +1,6 @@
 import MLNumerics
 
-/// What an operator's batch rule works with: one operation of a graph for one example, and the builder of the graph for
+/// The context of an operator's batch rule: one operation of a graph for one example, and the builder of the graph for
 /// several.
 ///
 /// A value that differs between examples is *batched*: in row-major order its elements are those of the first example,

@@ -5,7 +5,7 @@ package final class DeferredResult: DeferredContents {
     package let op: any Operator
     package let operands: [Tensor?]
     package let resultTypes: [ValueType]
-    /// Which of the operation's results this is.
+    /// The index among the operation's results.
     package let index: Int
 
     init(_ op: any Operator, _ operands: [Tensor?], _ resultTypes: [ValueType], index: Int) {

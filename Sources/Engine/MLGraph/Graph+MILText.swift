@@ -38,7 +38,7 @@ extension Graph: CustomStringConvertible {
     }
 }
 
-/// An attribute in words: `none` for a missing value, and a present one as it is, also within lists and structures.
+/// An attribute as text: `none` for a missing value, and a present one as it is, also within lists and structures.
 private func attributeText(_ value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     switch mirror.displayStyle {

@@ -12,7 +12,7 @@ package struct Value: Sendable {
     package var type: ValueType
     /// The contents, in logical, row-major order whatever `layout` says.
     package var constant: Tensor?
-    /// How the elements lie in memory while running; decided by the layout pass on a bound graph.
+    /// The memory layout of the elements at run time; decided by the layout pass on a bound graph.
     package var layout = Layout.rowMajor
 
     package init(name: String, type: ValueType, constant: Tensor? = nil) {

@@ -5,7 +5,7 @@ import MLOperators
 extension LoweredModel {
     /// The model as bytes.
     ///
-    /// - Parameter constant: Returns the number by which a reader finds a constant.
+    /// - Parameter constant: Returns the number that a reader finds a constant by.
     /// - Returns: The encoded model.
     /// - Throws: `.invalidModel` when an input of the model is not an input of its graph, and errors that `constant`
     ///   throws.

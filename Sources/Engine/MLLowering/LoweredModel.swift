@@ -133,7 +133,7 @@ package struct ImageForm: Hashable, Sendable, Codable {
     }
 }
 
-/// How a classifier's outputs are computed from one of the graph's outputs.
+/// The computation of a classifier's outputs from one of the graph's outputs.
 package struct Classifier: Sendable, Codable {
     package enum Labels: Sendable, Codable {
         case strings([String])

@@ -105,7 +105,7 @@ extension NeuralNetworkReader {
     }
 }
 
-/// How the layers of a network with the rank-5 mapping see blobs.
+/// The blob conventions of a network's layers with the rank-5 mapping.
 enum LegacyKinds {
     enum Form {
         /// [Sequence·Batch, C, H, W]; axes count from the end.

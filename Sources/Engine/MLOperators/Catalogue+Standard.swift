@@ -64,7 +64,7 @@ extension Catalogue {
     // conformance of its argument is searched among all of the program, which takes a tenth of a millisecond and more.
     // The functions below get the argument together with its conformance.
 
-    /// The forms of generic operators, all of which have rules for layers.
+    /// The forms of generic operators; all have rules for layers.
     private static var families: [any LoweredFromLayers.Type] {
         unaryFunctions.map { unary($0) } + binaryFunctions.map { binary($0) } + reductions.map { reduction($0) }
             + extrema.map { extremum($0) } + distributions.map { distribution($0) } + pools.map { pool($0) }

@@ -30,7 +30,8 @@ package final class BatchPlans: Sendable {
     /// The plan for `count` examples, made when there is none yet; `nil` when the examples cannot be computed together.
     package func plan(for count: Int) -> BatchPlan? {
         if let known = plans.withLock({ $0[count] }) { return known }
-        // What cannot be planned, such as weights of which a compiled file holds another packed form, is computed one by one.
+        // Sizes that cannot be planned, such as those with weights that a compiled file holds in another packed form, are
+        // computed one by one.
         let made = try? make(count)
         return plans.withLock { plans in
             if let known = plans[count] { return known }

@@ -36,7 +36,7 @@ package final class Plan: Sendable {
         case constant(Int)
     }
 
-    /// How an output is produced.
+    /// The way an output is produced.
     enum Output: Sendable {
         /// A step writes it directly.
         case direct

@@ -7,7 +7,7 @@ package import MLNumerics
 /// It knows the graph and where values lie, and nothing of how the planner decided; the planner's lifetimes and aliases
 /// are what it judges.
 package struct PlanVerifier {
-    /// Where a value lies, in bytes from the start of an arena, input, output or constant.
+    /// The location of a value, in bytes from the start of an arena, input, output or constant.
     package struct Place: Equatable, Sendable {
         package let base: Plan.Base
         package let bytes: Range<Int>

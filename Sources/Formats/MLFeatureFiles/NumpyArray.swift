@@ -58,7 +58,7 @@ package enum NumpyArray {
         return reversed.permuted(Array((0..<shape.count).reversed()))
     }
 
-    /// Texts as NumPy has them: UTF-32, each of `length` units, of which zeros at the end do not count.
+    /// Texts as NumPy has them: UTF-32, each of `length` units, without zeros at the end.
     private static func strings(
         _ body: ArraySlice<UInt8>,
         _ shape: [Int],

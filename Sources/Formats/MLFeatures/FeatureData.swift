@@ -89,7 +89,7 @@ package struct ImageBuffer: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// Makes an image of pixels in rows without gaps, of which there must be as many as the image has.
+    /// Makes an image of pixels in rows without gaps; there must be as many as the image has.
     package init(_ pixels: [UInt8], width: Int, height: Int, format: PixelFormat) {
         precondition(pixels.count == width * height * format.bytesPerPixel)
         let storage = TensorStorage(copying: pixels)

@@ -54,7 +54,7 @@ enum AppleCompiledFolder {
         return start
     }
 
-    /// The kind of model in the folder, in words: from its metadata, otherwise from the files that exist.
+    /// The kind of model in the folder, as text: from its metadata, otherwise from the files that exist.
     private static func kind(in folder: String) -> String {
         let path = folder + "/metadata.json"
         if FileAccess.kind(of: path) == .file, let bytes = try? FileAccess.read(path),

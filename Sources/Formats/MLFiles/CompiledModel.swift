@@ -62,7 +62,7 @@ package final class CompiledModel: Sendable {
         return model
     }
 
-    /// Throws when a file beside the compiled form is not the one that it was made from, as far as sizes show.
+    /// Throws when a file beside the compiled form is not the one that it was made from, judged by its size.
     private func checkOrigin(_ contents: any FolderContents) throws(ModelError) {
         var reader = BinaryReader(try sections.bytes(Section.origin))
         for _ in 0..<(try reader.count()) {

@@ -11,7 +11,7 @@ extension SpecModel {
         }
     }
 
-    /// The names by which the program or the stages refer to weight files.
+    /// The names that the program or the stages refer to weight files by.
     package var weightFileNames: Set<String> {
         var names: Set<String> = []
         if case .mlProgram(let program)? = type {

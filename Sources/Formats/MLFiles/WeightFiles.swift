@@ -20,7 +20,7 @@ package final class WeightFiles: Sendable {
     /// A weight file of another model.
     struct Reference: Sendable {
         let files: WeightFiles
-        /// The name by which that model's program refers to it.
+        /// The name that the model's program refers to it by.
         let name: String
     }
 

@@ -1,8 +1,8 @@
 package import MLNumerics
 
-/// How the source of a model's class is written.
+/// The options of the source of a model's class.
 package struct GenerationOptions: Hashable, Sendable {
-    /// Where the class looks for the compiled model by itself.
+    /// The bundle in which the class looks up the compiled model.
     package enum BundleLookup: String, CaseIterable, Sendable {
         /// `Bundle(for:)`, as Apple's tool writes. On Linux that is the folder of the program.
         case ofClass = "class"
@@ -30,7 +30,7 @@ package struct SwiftLanguage: Hashable, Sendable {
 
     private init(major: Int) { self.major = major }
 
-    /// Reads what stands in a build setting: `5`, `5.0`, `4.2`, `6.0`.
+    /// Reads the value of a build setting: `5`, `5.0`, `4.2`, `6.0`.
     /// - Throws: `.invalidInput` if the text is not a version, or the version has no such classes.
     package init(_ text: String) throws(ModelError) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

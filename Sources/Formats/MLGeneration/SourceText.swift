@@ -1,4 +1,4 @@
-/// Text of a model inside a Swift source: nothing that a file says can end the literal or the comment that it stands in.
+/// Text of a model inside a Swift source: nothing that a file says can end the literal or the comment that contains it.
 enum SourceText {
     /// A string literal whose value is `text`.
     static func literal(_ text: String) -> String {

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import SwiftProtobuf
 
-/// Where the values of a weight field lie that were left in the bytes they came in: `offset` and `byteCount` in the storage
+/// The location of a weight field's values that were left in the bytes they came in: `offset` and `byteCount` in the storage
 /// of a number, as the field `field` of `WeightParams`.
 ///
-/// It stands in an unknown field of the message, whose own fields are then empty.
+/// It is in an unknown field of the message, whose own fields are then empty.
 package struct PlacedWeights: Sendable, Equatable {
     /// The number of the field that holds a place; no field of the specification has it.
     package static let fieldNumber: UInt64 = 20_000
@@ -56,7 +56,7 @@ package struct PlacedWeights: Sendable, Equatable {
         bytes.append(UInt8(rest))
     }
 
-    /// - Parameter unknown: the unknown fields of a message, of which a place is the last if there is one.
+    /// - Parameter unknown: the unknown fields of a message; a location is the last of them, if there is one.
     fileprivate init?(_ unknown: Data) {
         var bytes = unknown[...]
         func varint() -> UInt64? {
@@ -85,6 +85,6 @@ package struct PlacedWeights: Sendable, Equatable {
 }
 
 extension SpecWeightParams {
-    /// Where the values lie, when they were left where they came from.
+    /// The location of the values, if they were left in place.
     package var placed: PlacedWeights? { unknownFields.data.isEmpty ? nil : PlacedWeights(unknownFields.data) }
 }

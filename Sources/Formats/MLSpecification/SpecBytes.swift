@@ -4,7 +4,7 @@ import SwiftProtobuf
 /// Bytes somewhere in memory, to decode a message from without copying them first.
 ///
 /// The memory must outlive the call that decodes.  The type serves reading only: the initialisers and the writing
-/// access that the protocol asks for trap.
+/// access that the protocol requires trap.
 package struct ByteRegion: SwiftProtobufContiguousBytes {
     private let bytes: UnsafeRawBufferPointer
 

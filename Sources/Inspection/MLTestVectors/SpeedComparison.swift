@@ -29,7 +29,7 @@ package struct SpeedComparison: CustomStringConvertible {
     ///   - engine: The model.
     ///   - earlier: The model to compare it with.
     ///   - vectors: The test vectors.
-    ///   - now: The clock by which predictions are timed.
+    ///   - now: The clock that times predictions.
     package init?(
         _ engine: any ModelEngine,
         _ earlier: any ModelEngine,

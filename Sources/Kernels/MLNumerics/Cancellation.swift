@@ -34,6 +34,6 @@ package final class Cancellation: Sendable {
         return current
     }
 
-    /// What a prediction that was cancelled throws.
+    /// The error of a prediction that was cancelled.
     package static var error: ModelError { ModelError(.cancelled, "the prediction was cancelled while it ran") }
 }

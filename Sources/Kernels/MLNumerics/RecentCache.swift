@@ -1,7 +1,7 @@
 /// A cache of the values of the most recently used keys; the least recently used key is evicted first.
 package struct RecentCache<Key: Equatable & Sendable, Value: Sendable>: Sendable {
     private let limit: Int
-    /// The key that was asked for last at the end.
+    /// The most recently requested key at the end.
     private var entries: [(key: Key, value: Value)] = []
 
     package init(limit: Int) { self.limit = limit }

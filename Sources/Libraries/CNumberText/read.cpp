@@ -68,7 +68,7 @@ inline uint64_t divide(uint64_t high, uint64_t low, uint64_t divisor, uint64_t *
 // The greatest exponent that is told from greater ones; no text is long enough to make up for it.
 constexpr int64_t most_power = 1000000000000000;
 
-// What stands in a text, up to the first byte that cannot belong to a number.
+// A scan of a text up to the first byte that cannot belong to a number.
 struct Scan {
     const uint8_t *after;
     // Sign or none, then the digits with the point among them.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Strings whose places in the table are asked for before the first of them is needed.
+// Strings whose hash slots are prefetched before the first of them is needed.
 #define BLOCK 16
 
 static inline uint64_t hash_of(const ctab_strings *s, ctab_view view) {
@@ -86,7 +86,7 @@ ctab_result ctab_encode(const ctab_strings *s, ctab_codes *c, uint32_t *codes) {
         const size_t count = s->count - start < BLOCK ? s->count - start : BLOCK;
         for (size_t i = 0; i < count; i++) {
             const size_t row = row_at(s, start + i);
-            // What stands where a string is missing means nothing.
+            // The view of a missing string has no meaning.
             hashes[i] = is_missing(s, row) ? 0 : hash_of(s, s->views[row]);
             __builtin_prefetch(c->slots + (hashes[i] & (c->size - 1)));
         }

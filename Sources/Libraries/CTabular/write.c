@@ -64,7 +64,7 @@ static inline uint8_t *put_double(double x, uint8_t *out) {
     return out + cnum_write(x, out);
 }
 
-// Not zero where a byte asks for quotes.
+// Nonzero if a byte requires quotes.
 static inline bytes16 asks_for_quotes(bytes16 x, bytes16 delimiter) {
     return (bytes16)(x == (bytes16)(uint8_t)'"') | (bytes16)(x == (bytes16)(uint8_t)10) |
            (bytes16)(x == (bytes16)(uint8_t)13) | (bytes16)(x == delimiter);
@@ -81,7 +81,7 @@ static inline uint8_t *put_text(const uint8_t *text, size_t count, uint8_t delim
         flags |= asks_for_quotes(x, d);
     }
     if (place < count) {
-        // The rest is filled up with a byte that asks for none.
+        // The rest is filled with a byte that requires none.
         uint8_t rest[16];
         memset(rest, delimiter == 'x' ? 'y' : 'x', 16);
         memcpy(rest, text + place, count - place);

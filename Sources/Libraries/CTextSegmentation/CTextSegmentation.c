@@ -66,7 +66,7 @@ int cts_begin(cts_iterator *iterator, const char *text, size_t length) {
     return 1;
 }
 
-// What a segment without letters or digits is, by its first character.
+// The kind of a segment without letters or digits, by its first character.
 static cts_kind kind_of(const uint8_t *bytes, int32_t start, int32_t end) {
     UChar32 character;
     int32_t position = start;

@@ -71,7 +71,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
         return hasher.finalize()
     }
 
-    /// The format in words.
+    /// The format as text.
     open override var description: String {
         "\(channelCount) channels, \(sampleRate) Hz, \(commonFormat)\(isInterleaved ? ", interleaved" : "")"
     }

@@ -1,4 +1,4 @@
-// What the pages need of Pango: its headers lie where only pkg-config finds them, whose flags would also link it.
+// The part of Pango that the pages need: its headers lie where only pkg-config finds them, whose flags would also link it.
 // Declared after https://docs.gtk.org/Pango/ and https://docs.gtk.org/PangoCairo/, whose binary interface is stable since 1.44.
 #pragma once
 

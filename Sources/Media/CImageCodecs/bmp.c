@@ -5,7 +5,7 @@
 typedef struct {
     const uint8_t *data;
     size_t size;
-    /// Where the pixels begin.
+    /// The offset of the pixels.
     size_t offset;
     uint32_t width, height, bits, compression;
     int is_top_down;

@@ -81,7 +81,7 @@ public let kCGBitmapByteOrder32Host = CGBitmapInfo.byteOrder32Little
 /// The byte order of 16-bit units on this machine: little-endian.
 public let kCGBitmapByteOrder16Host = CGBitmapInfo.byteOrder16Little
 
-/// How colours outside a device's gamut are to be shown; kept with an image, without effect here.
+/// The rendering of colours outside a device's gamut; kept with an image, without effect here.
 public enum CGColorRenderingIntent: Int32, Sendable {
     /// The intent that suits the drawing context.
     case defaultIntent = 0
@@ -89,7 +89,7 @@ public enum CGColorRenderingIntent: Int32, Sendable {
     case absoluteColorimetric, relativeColorimetric, perceptual, saturation
 }
 
-/// How carefully a context interpolates scaled images; kept with the context, without effect here.
+/// The quality with which a context interpolates scaled images; kept with the context, without effect here.
 public enum CGInterpolationQuality: Int32, Sendable {
     /// The context decides.
     case `default` = 0

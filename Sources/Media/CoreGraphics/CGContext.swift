@@ -17,7 +17,7 @@ public final class CGContext {
     public let bitmapInfo: CGBitmapInfo
     /// The colour space that the context was created with.
     public let colorSpace: CGColorSpace?
-    /// How images are scaled; part of the graphics state, `.default` at first.
+    /// The interpolation of scaled images; part of the graphics state, `.default` at first.
     ///
     /// With `.none` each pixel takes the colour of the image's pixel at its centre. All other values scale bilinearly, with
     /// a wider filter when shrinking.

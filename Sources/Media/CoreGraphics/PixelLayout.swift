@@ -1,10 +1,10 @@
 import MLImages
 
-/// Where the components of a pixel lie, derived from the five numbers that `CGImage` and `CGContext` are given.
+/// The layout of a pixel's components, derived from the five numbers that `CGImage` and `CGContext` are given.
 struct PixelLayout: Equatable, Sendable {
     /// Bytes from one pixel to the next.
     let bytesPerPixel: Int
-    /// Bytes of one component: 1, or 2, of which only the more significant one is used.
+    /// Bytes of one component: 1, or 2 with only the more significant one used.
     let bytesPerComponent: Int
     /// Byte offset of the more significant byte of red, green, blue; all equal for grey.
     let color: (Int, Int, Int)

@@ -5,7 +5,7 @@ public typealias CVPixelBuffer = CVBuffer
 
 /// An image in main memory that callers may write to.
 ///
-/// `@unchecked Sendable`: as on Apple's platforms, whoever writes to the pixels must see to it that nobody reads them
+/// `@unchecked Sendable`: as on Apple's platforms, a caller that writes to the pixels must ensure that nobody reads them
 /// meanwhile.
 public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Sendable {
     /// One rectangle of pixels.
@@ -76,7 +76,7 @@ public final class CVBuffer: Hashable, CustomStringConvertible, @unchecked Senda
         return width > 0 && height > 0 ? kCVReturnSuccess : kCVReturnInvalidSize
     }
 
-    /// The alignment of rows that buffer attributes ask for; 64 bytes by default.
+    /// The alignment of rows that buffer attributes request; 64 bytes by default.
     static func rowAlignment(_ attributes: CFDictionary?) -> Int {
         (attributes?[kCVPixelBufferBytesPerRowAlignmentKey] as? NSNumber)?.intValue ?? 64
     }

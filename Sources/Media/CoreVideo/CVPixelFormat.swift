@@ -46,7 +46,7 @@ public let kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange: OSType = code("420v"
 /// 8-bit luma (0…255) in one plane and interleaved Cb, Cr (0…255) at half size in another; can be read, not written.
 public let kCVPixelFormatType_420YpCbCr8BiPlanarFullRange: OSType = code("420f")
 
-/// How a pixel format lays out its planes.
+/// The planes of a pixel format.
 struct PixelFormat {
     /// The bytes per pixel of each plane, and the factor by which the plane is smaller than the image.
     let planes: [(bytesPerPixel: Int, subsampling: Int)]

@@ -23,7 +23,7 @@ public let kCVReturnInvalidPixelBufferAttributes: CVReturn = -6682
 /// A bit field of options.
 public typealias CVOptionFlags = UInt64
 
-/// How a buffer's memory will be used while it is locked; without effect here.
+/// The intended use of a buffer's memory while it is locked; without effect here.
 public struct CVPixelBufferLockFlags: OptionSet, Sendable {
     /// The options as a bit field.
     public let rawValue: CVOptionFlags
@@ -50,5 +50,5 @@ public var kCVPixelBufferCGBitmapContextCompatibilityKey: CFString { "CGBitmapCo
 public var kCVPixelBufferMetalCompatibilityKey: CFString { "MetalCompatibility" }
 /// Properties of shared memory; accepted, without effect.
 public var kCVPixelBufferIOSurfacePropertiesKey: CFString { "IOSurfaceProperties" }
-/// How many buffers a pool keeps; accepted, without effect.
+/// The minimum number of buffers that a pool keeps; accepted, without effect.
 public var kCVPixelBufferPoolMinimumBufferCountKey: CFString { "MinimumBufferCount" }

@@ -1,6 +1,6 @@
 @_exported public import CoreGraphics
 
-/// How stored pixels are turned or mirrored relative to the upright image; the numbers are Exif's.
+/// The rotation or reflection of stored pixels relative to the upright image; the numbers are Exif's.
 public enum CGImagePropertyOrientation: UInt32, Sendable {
     /// Stored upright.
     case up = 1

@@ -1,6 +1,6 @@
 import MLImages
 
-/// How far an image file could be read.
+/// The status of reading an image file.
 ///
 /// Files are read at once, so only `statusComplete` and `statusInvalidData` are returned here.
 public enum CGImageSourceStatus: Int32, Sendable {

@@ -16,7 +16,7 @@ package struct Resampler: Sendable {
     /// [phases, taps]; empty when that would take too much memory, and then each row is made when it is needed.
     private var table: [Float] = []
 
-    /// The input from `first` on, as far as it is still needed.
+    /// The input from `first` on that is still needed.
     private var history: [Float]
     private var first: Int
     private var produced = 0

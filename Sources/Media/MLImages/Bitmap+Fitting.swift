@@ -1,5 +1,5 @@
 extension Bitmap {
-    /// How a picture is brought to a size of another aspect ratio; numbers as in Vision.
+    /// The method that fits a picture to a size of another aspect ratio; numbers as in Vision.
     package enum Fitting: UInt, Sendable {
         /// Scaled so that the shorter side fits; what hangs over on both ends of the other is cut off.
         case centerCrop = 0

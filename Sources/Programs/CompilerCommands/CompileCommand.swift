@@ -71,7 +71,7 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     }
 }
 
-/// Where a command writes: a path that ends as the product does names it, any other the folder that takes it.
+/// A command's output path: a path with the product's extension names the product, any other the folder that receives it.
 struct OutputPlace {
     let folder: String
     /// Without the ending.

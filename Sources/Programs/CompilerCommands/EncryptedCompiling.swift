@@ -1,7 +1,7 @@
 package import MLFiles
 package import MLNumerics
 
-/// How a tool compiles a model into a folder that is encrypted.
+/// A compiler of models into an encrypted folder.
 package protocol EncryptedCompiling {
     /// Compiles `file` into `folder`/`name`.mlmodelc, encrypted with the key at `key`, and gives that path. The folder
     /// appears whole or not at all; without a name it is called as the model's file.

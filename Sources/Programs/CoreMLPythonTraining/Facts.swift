@@ -136,7 +136,7 @@ struct ModelFacts: Encodable {
     var trials: [Trial]?
     /// Further facts of a task, such as the dimension of an embedding.
     var counts: [String: Int]?
-    /// The model in words.
+    /// The description of the model.
     var description: String
 
     struct Trial: Encodable {

@@ -102,7 +102,7 @@ enum KeypointTasks {
         )
     }
 
-    /// Where key points come from: a table, or a folder with a folder of tables for each label.
+    /// The source of key points: a table, or a folder with a folder of tables for each label.
     private static func source<Source: MLKeypointDataSource>(
         _ frame: DataFrame?,
         _ options: Options,

@@ -29,7 +29,7 @@ enum JSONValue: Decodable, Sendable {
         }
     }
 
-    /// The value in words, for messages.
+    /// The value as text, for messages.
     var words: String {
         switch self {
         case .null: "null"
@@ -43,7 +43,7 @@ enum JSONValue: Decodable, Sendable {
     }
 }
 
-/// Named values of a request, each of which must be read.
+/// The named values of a request; all must be read.
 final class Options {
     private let values: [String: JSONValue]
     private let owner: String

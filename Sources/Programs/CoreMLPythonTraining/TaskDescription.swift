@@ -113,7 +113,7 @@ struct TaskDescription: Encodable {
             ("predictionWindowSize", "integer", number(size), "The number of \(unit) in a prediction.")
         }
         let augmentations = (
-            "augmentations", "texts", ParameterValue.none, "Changes of which examples are made, by Create ML's names."
+            "augmentations", "texts", ParameterValue.none, "Transformations that add examples, by Create ML's names."
         )
         let rate = "Frames per second of the key points, recorded with the session."
         return [

@@ -6,7 +6,7 @@ import TabularData
 enum Tasks {
     typealias Trainer = @Sendable (TrainingRequest, Training) throws -> TrainedModel
 
-    /// How a task is trained, and how a session of it is resumed without its data.
+    /// The training of a task, and the resumption of its sessions without their data.
     struct Entry: Sendable {
         let train: Trainer
         let resume: Trainer?

@@ -250,7 +250,7 @@ struct Operate: ParsableCommand {
         commandName: "set",
         abstract: "Approve, activate, pause, resume, halt or roll back a deployment.",
         discussion: """
-            approve               approve a deployment that somebody else made
+            approve               approve a deployment that another person made
             withdraw              withdraw an approval or a start date
             activate              deliver it to devices: at once, or at its start date
             pause, resume         keep each device's models as they are, and continue

@@ -1,7 +1,7 @@
 // tabularbench FILE [RIGHT]: one operation for each line of standard input, on the table of a CSV file.
 //
 // Answers each line with a line of JSON: milliseconds of wall time and of all threads' processor time, and a figure of
-// the result that must be the same for whoever does the operation. `Benchmarks/tabular` asks.
+// the result that must be the same for all implementations. `Benchmarks/tabular` asks.
 
 import Foundation
 

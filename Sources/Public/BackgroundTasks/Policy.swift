@@ -1,7 +1,7 @@
 extension BGTaskScheduler {
     /// The conditions under which background work begins, and its time limits.
     ///
-    /// Linux has no system service that decides this, so the app, or whoever starts it, does. The defaults come from
+    /// Linux has no system service that decides this, so the app, or the program that starts it, does. The defaults come from
     /// environment variables, where they are set to positive numbers.
     public struct Policy: Sendable, Equatable {
         /// The seconds that processing work may take before its expiration handler is called.

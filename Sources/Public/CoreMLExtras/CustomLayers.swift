@@ -14,7 +14,7 @@ public enum CustomLayers {
     ///
     /// - Parameters:
     ///   - type: The class.
-    ///   - name: The name by which model files refer to the class; nil, the default, stands for its name without the
+    ///   - name: The name that model files use for the class; nil, the default, stands for its name without the
     ///     module's.
     public static func register(_ type: any MLCustomLayer.Type, as name: String? = nil) {
         CustomLayerClasses.register(type, as: name ?? "\(type)")

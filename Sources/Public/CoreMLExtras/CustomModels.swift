@@ -6,7 +6,7 @@ public enum CustomModels {
     ///
     /// - Parameters:
     ///   - type: The class.
-    ///   - name: The name by which model files refer to the class; nil, the default, stands for its name without the
+    ///   - name: The name that model files use for the class; nil, the default, stands for its name without the
     ///     module's.
     public static func register(_ type: any MLCustomModel.Type, as name: String? = nil) {
         CustomModelClasses.register(type, as: name ?? "\(type)")

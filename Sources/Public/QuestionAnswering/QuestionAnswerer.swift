@@ -192,7 +192,7 @@ public struct QuestionAnswerer: Sendable {
 }
 
 extension QuestionWindow {
-    /// The position in the paragraph of the whole words that tokens belong to, as far as they are in this window.
+    /// The position in the paragraph of the whole words that tokens belong to, within this window.
     func words(_ tokens: ClosedRange<Int>) -> Range<Int> {
         var (first, last) = (tokens.lowerBound, tokens.upperBound)
         while first > 0, paragraph[first - 1].word == paragraph[first].word { first -= 1 }

@@ -16,7 +16,7 @@ public struct QuestionWindow: Sendable, Equatable {
             + [tokenizer.separator]
     }
 
-    /// Divides a paragraph into windows of at most `length` tokens, of which consecutive ones share `stride` tokens.
+    /// Divides a paragraph into windows of at most `length` tokens, where consecutive ones share `stride` tokens.
     ///
     /// - Returns: At least one window.
     /// - Throws: When the question leaves no more than `stride` tokens for the paragraph.

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Identifiers, offsets and word numbers are those of Hugging Face's `BertTokenizerFast`: control characters are
 /// removed, ideographs separated, accents and capitals removed if the vocabulary is uncased, punctuation separated; of
-/// each word the longest piece of the vocabulary is taken from the left. A word of which some part is in no piece, or of
+/// each word the longest piece of the vocabulary is taken from the left. A word with a part that is in no piece, or of
 /// more than 100 scalars, is `[UNK]`. Special tokens that a text contains are recognised, such as `[MASK]`.
 ///
 /// Source: J. Devlin and others, "BERT: Pre-training of Deep Bidirectional Transformers" (2018).

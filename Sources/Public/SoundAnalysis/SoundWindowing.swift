@@ -14,7 +14,7 @@ final class SoundWindowing: @unchecked Sendable {
     private var samples: [Float] = []
     /// The number in the stream, at 16 kHz, of the first of `samples`.
     private var position = 0
-    /// Where the stream began, in seconds.
+    /// The start of the stream, in seconds.
     private var origin = CMTime.zero
     private var hasAnswered = false
     private(set) var isDone = false

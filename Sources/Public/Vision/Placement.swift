@@ -2,7 +2,7 @@ import CoreML
 package import Foundation
 package import MLImages
 
-/// Where an image lies in a model's square input, in fractions with the origin at the top left.
+/// The position of an image in a model's square input, in fractions with the origin at the top left.
 package struct Placement {
     /// The image's rectangle in the input; larger than the unit square when the image was cropped.
     private let frame: CGRect

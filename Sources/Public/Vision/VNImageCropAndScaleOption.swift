@@ -1,6 +1,6 @@
 public import CoreML
 
-/// How an image is fitted to a model's input of another aspect ratio.
+/// The method that fits an image to a model's input of another aspect ratio.
 public enum VNImageCropAndScaleOption: UInt, Sendable {
     /// Scales the shorter side to fit and uses the middle of the longer one.
     case centerCrop = 0

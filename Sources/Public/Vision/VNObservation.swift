@@ -6,7 +6,7 @@ public import CoreML
 open class VNObservation: NSObject, @unchecked Sendable {
     /// Identifies the observation; new for each.
     public let uuid = UUID()
-    /// How certain the result is, 0…1; 1 for outputs that have no confidence.
+    /// The confidence of the result, 0…1; 1 for outputs that have no confidence.
     public let confidence: VNConfidence
 
     init(confidence: VNConfidence) { self.confidence = confidence }
@@ -82,8 +82,8 @@ open class VNRecognizedObjectObservation: VNDetectedObjectObservation, @unchecke
 
 /// An image that a model produced.
 ///
-/// `@unchecked Sendable`: everything but the pixels is immutable; whoever writes to them sees to it that nobody reads them
-/// meanwhile.
+/// `@unchecked Sendable`: everything but the pixels is immutable; a caller that writes to them must ensure that nobody reads
+/// them meanwhile.
 open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
     /// The image.
     public let pixelBuffer: CVPixelBuffer
@@ -102,8 +102,8 @@ open class VNPixelBufferObservation: VNObservation, @unchecked Sendable {
 
 /// An output of a model that is neither a class, nor detected objects, nor an image.
 ///
-/// `@unchecked Sendable`: the value is immutable but for the elements of an array and pixels; whoever writes to them sees to
-/// it that nobody reads them meanwhile.
+/// `@unchecked Sendable`: the value is immutable but for the elements of an array and pixels; a caller that writes to them must
+/// ensure that nobody reads them meanwhile.
 open class VNCoreMLFeatureValueObservation: VNObservation, @unchecked Sendable {
     /// The name of the model's output.
     public let featureName: String

@@ -63,7 +63,7 @@ open class VNImageBasedRequest: VNRequest {
 open class VNCoreMLRequest: VNImageBasedRequest {
     /// The model.
     public let model: VNCoreMLModel
-    /// How the region of interest is fitted to the model's input; `centerCrop` by default.
+    /// The method that fits the region of interest to the model's input; `centerCrop` by default.
     public var imageCropAndScaleOption: VNImageCropAndScaleOption = .centerCrop
 
     /// Creates a request for a model, with an optional completion handler.

@@ -82,7 +82,7 @@ package struct DetectionFeatures: Sendable {
     let scales: [[Float16]]
 }
 
-/// The mean and the standard deviation of each channel, by which features are standardised.
+/// The mean and the standard deviation of each channel, for standardising features.
 struct FeatureScaling: Sendable, Hashable {
     /// For each stride, a number for each channel.
     var means: [[Float]]

@@ -6,7 +6,7 @@ import MLNumerics
 struct DetectionTargets {
     /// Half of the Gaussian's extent, as a share of half of the object's.
     static let share = 0.54
-    /// Where no object is, distances that no loss is computed with.
+    /// Distances of cells without an object, which no loss is computed with.
     static let noDistance: Float = 1
 
     /// [N, labels, cells, cells] each: 1 / n at the centres of n objects, and the weights of the other cells.

@@ -159,7 +159,7 @@ package struct DetectionTrainer: IterativeTraining {
         return chosen
     }
 
-    /// The picture of a view: all pictures in a random order, again and again.
+    /// The picture of a view: all pictures in a random order, then in another, and so on.
     private func example(_ view: Int) -> DetectionExample {
         let (round, place) = view.quotientAndRemainder(dividingBy: examples.count)
         var source = SplitMix64(seed: settings.seed &+ 0x9E6C_63D0_876A_3F6B &* UInt64(round + 1))

@@ -142,7 +142,7 @@ package struct LinearTrainer: Sendable {
 
     /// The mean of the examples' losses at the current coefficients, without penalties.
     package var meanLoss: Double {
-        // What is not evaluated yet is known from the objective.
+        // Losses not evaluated yet are known from the objective.
         let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
         return losses / problem.weights.reduce(0, +)
     }

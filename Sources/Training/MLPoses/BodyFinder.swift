@@ -8,7 +8,7 @@ package struct Body: Sendable, Hashable {
     /// MediaPipe's 33 points: nose, eyes (inner, middle, outer; left first), ears, corners of the mouth, then in pairs,
     /// left first, shoulders, elbows, wrists, little fingers, index fingers, thumbs, hips, knees, ankles, heels and toes.
     package var points: [Joint]
-    /// How certain it is that this is a body, from 0 to 1.
+    /// The confidence that this is a body, from 0 to 1.
     package var confidence: Double
     /// The square around the body in the picture, in pixels, where the same person is searched for in the next one.
     package var square: Bitmap.Square

@@ -21,9 +21,9 @@ package struct Joint: Sendable, Hashable {
 package struct Hand: Sendable, Hashable {
     /// Wrist, then four joints of the thumb, index, middle, ring and little finger, from the palm outwards.
     package var joints: [Joint]
-    /// How certain it is that this is a hand, from 0 to 1.
+    /// The confidence that this is a hand, from 0 to 1.
     package var confidence: Double
-    /// How certain it is that this is a right hand, from 0 to 1, in a picture that is not mirrored.
+    /// The confidence that this is a right hand, from 0 to 1, in a picture that is not mirrored.
     package var rightness: Double
 
     package static let jointCount = 21

@@ -25,7 +25,7 @@ package struct StyleNetwork: Sendable, Hashable {
     /// The network of `.cnnLite`: a quarter of the computation.
     package static let lite = StyleNetwork(outerWidth: 16, innerWidth: 24, blockCount: 3)
 
-    /// The factor by which the last convolution's sums are smaller at first, so that the sigmoid is not saturated.
+    /// The initial scale of the last convolution's sums, so that the sigmoid is not saturated.
     static let lastScale = 0.3
     /// The epsilon of instance normalisation.
     static let epsilon = 1e-5

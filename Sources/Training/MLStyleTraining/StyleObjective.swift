@@ -3,7 +3,7 @@ import MLGraphTraining
 import MLNumerics
 import MLOperators
 
-/// The statistics by which pictures are compared with a style picture: those of a loss network's values and of the colours.
+/// The statistics that compare pictures with a style picture: those of a loss network's values and of the colours.
 struct StyleTarget: Sendable {
     /// The statistics of each value, at each scale.
     let values: [[ValueStatistics]]
@@ -249,7 +249,7 @@ extension GraphBuilder {
         return try scaled(add(MatMul(transposeY: true), rows, rows), 1 / Double(count))
     }
 
-    /// How far the statistics of a value [1, C, H, W] are from those of the style picture.
+    /// The distance of the statistics of a value [1, C, H, W] from those of the style picture.
     fileprivate mutating func statisticsError(_ x: ValueID, _ wanted: ValueStatistics) throws(ModelError) -> ValueID {
         let count = wanted.means.count
         func constant(_ values: [Double], _ shape: [Int]) -> ValueID {
@@ -283,7 +283,7 @@ extension GraphBuilder {
         try add(Reduction<MeanOfElements>(axes: [2, 3], keepsDimensions: true), x)
     }
 
-    /// How much of the colours lies beyond each threshold, on average: [1, K, 1, 1].
+    /// The mean excess of the colours beyond each threshold: [1, K, 1, 1].
     fileprivate mutating func colourFeatures(_ x: ValueID, _ thresholds: Tensor) throws(ModelError) -> ValueID {
         let each = StyleObjective.thresholdCount
         let rows = StyleObjective.directions.flatMap { direction in (0..<each).flatMap { _ in direction } }

@@ -8,7 +8,7 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     package var cropSize = 160
     /// The side, or without a square the shorter side, of the style picture in pixels.
     package var density = 256
-    /// How far the style goes over the content, from 1 to 10.
+    /// The strength of the style relative to the content, from 1 to 10.
     package var strength = 5
     /// Whether changes of the drawn picture by noise in the crop are a part of the loss, so that videos flicker less.
     package var isForVideo = false
@@ -42,7 +42,7 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
         return weight
     }
 
-    /// The network that the settings ask for.
+    /// The network of the settings.
     package var network: StyleNetwork { isLite ? .lite : .full }
 
     /// - Throws: `.invalidInput`, with the range, for a setting that is out of range.

@@ -96,7 +96,7 @@ package struct Fingerprint: Sendable {
     /// Adds bytes and their number, eight bytes at a time.
     package mutating func add(_ bytes: RawSpan) {
         let (count, whole) = (bytes.byteCount, bytes.byteCount / 8)
-        // The loads are of integers, of which every pattern of bits is one, and checked against the bounds.
+        // The loads are of integers, which every bit pattern is, and checked against the bounds.
         if method == .fnv1a {
             var hash = state
             for index in 0..<whole {

@@ -38,7 +38,7 @@ package struct ParameterRange: Hashable, Sendable, CustomStringConvertible {
         (includesLower ? value >= lower : value > lower) && value <= upper
     }
 
-    /// The range in words that follow "must be": `at least 1`, `above 0 and at most 1`, `between 1 and 24`.
+    /// The range as text after "must be": `at least 1`, `above 0 and at most 1`, `between 1 and 24`.
     package var description: String {
         func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
         let start = includesLower ? "at least \(text(lower))" : "above \(text(lower))"

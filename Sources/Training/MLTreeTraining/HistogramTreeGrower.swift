@@ -151,7 +151,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         _ ordered: inout [Cell.Example]
     ) {
         let groups = table.groupCount
-        // All are only read, but for the examples, of which each block has its own.
+        // All are only read, except the examples, where each block has its own.
         nonisolated(unsafe) let gradients = gradients
         nonisolated(unsafe) let nodes = nodes
         order.withUnsafeBufferPointer { order in
@@ -208,7 +208,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     ) -> [SplitCandidate] {
         let width = features.count
         var found = [SplitCandidate](repeating: SplitCandidate(), count: level.count * width)
-        // All are only read, but for what is found, of which each task has its own entry.
+        // All are only read, except the results, where each task has its own entry.
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let gradients = gradients
         order.withUnsafeBufferPointer { order in
@@ -251,7 +251,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         // bin.
         var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
         let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
-        // What is found, bounds and uppers have entries for each task; all else is only read.
+        // The results, bounds and uppers have entries for each task; all else is only read.
         nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
         nonisolated(unsafe) let level = level
         nonisolated(unsafe) let found = found

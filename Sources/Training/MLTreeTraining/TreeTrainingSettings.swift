@@ -17,7 +17,7 @@ package struct TreeTrainingSettings: Hashable, Sendable {
         case histogram(bins: Int)
     }
 
-    /// How trees are added to each other.
+    /// The method that combines trees.
     package enum Ensemble: Hashable, Sendable {
         /// Every round fits the gradient of the loss of the rounds before it.
         case boosted

@@ -2,7 +2,7 @@
 
 import CoreML
 
-/// What is on a picture: the name of a flower, and how sure the model is.
+/// Classifies a picture: the name of the flower, and its probability.
 func flower(at picture: URL, _ flowers: Flowers) throws -> (name: String, share: Double) {
     let input = try FlowersInput(imageAt: picture)
     let output = try flowers.prediction(image: input.image)

@@ -1,5 +1,5 @@
 "use strict";
-// What browsers add to pages that are whole without it: copying, commands that follow a form, uploads with progress, the rule
+// Enhancements of pages that work without scripts: copying, commands that follow a form, uploads with progress, the rule
 // editor, the preview, and live counters.
 (() => {
   const csrf = document.querySelector("meta[name=csrf]")?.content;
@@ -146,7 +146,7 @@
     drop.addEventListener("drop", event => take([...event.dataTransfer.files]));
   }
 
-  // MARK: A device, as somebody describes it
+  // MARK: A device, described by hand
 
   const sizes = {kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40};
   /** A number, also with a unit: 6 GB. */

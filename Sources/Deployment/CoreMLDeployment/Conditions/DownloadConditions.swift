@@ -44,7 +44,7 @@ package final class ConditionWatch: Sendable {
         self.now = now
     }
 
-    /// The conditions that are not met, in words.
+    /// The conditions that are not met, as messages.
     package var obstacles: [String] {
         guard !wanted.isEmpty else { return [] }
         let conditions = machine.conditions

@@ -2,7 +2,7 @@ package import DeploymentPolicy
 import Foundation
 import MLFiles
 
-/// Records how releases perform on this device, and reports it in anonymous counts when the policy asks for that.
+/// Records how releases perform on this device, and reports it in anonymous counts if the policy requires it.
 ///
 /// Reports never affect models: one that cannot be recorded or sent is lost or sent later, and nothing else fails.
 package struct Reporter: Sendable {
@@ -27,7 +27,7 @@ package struct Reporter: Sendable {
         }
     }
 
-    /// Records why a release could not be installed, if the release or the device is at fault.
+    /// Records why a release could not be installed, if the release or the device is the cause.
     package func note(_ error: DeploymentError, release: Int, of collection: String) {
         guard let reason = error.code.reason else { return }
         note(.failed(reason), release: release, of: collection)

@@ -16,7 +16,7 @@ struct TrustedClock {
     private struct Memory {
         /// The newest signed time.
         var time: PolicyDate
-        /// The version of the root by which its signers were trusted.
+        /// The version of the root that its signers were trusted by.
         var root: Int
     }
 
@@ -53,7 +53,7 @@ struct TrustedClock {
 
     /// Forgets a time whose signers a later root may not trust any more, and returns whether the check's time changes.
     ///
-    /// Whoever stole the keys of the director and the timestamp can sign times in the future; recovery brings a new
+    /// A thief of the keys of the director and the timestamp can sign times in the future; recovery brings a new
     /// root.
     func forget(before root: Int) throws(DeploymentError) -> Bool {
         guard let memory = try memory(), memory.root < root, memory.time > own else { return false }

@@ -50,7 +50,7 @@ package struct Updater: Sendable {
     let reports: Bool
     /// Gets the keys of an installed model, so that it can be loaded offline.
     let prefetchKey: @Sendable (_ modelPath: String) async throws(DeploymentError) -> Void
-    /// The conditions that downloads of models wait for, in words; empty when they may proceed.
+    /// The unmet conditions of model downloads, as messages; empty when they may proceed.
     package var obstacles: @Sendable () -> [String] = { [] }
     /// Opens encrypted models, from which deltas make new ones.
     package var vault: Vault = .shared

@@ -23,7 +23,7 @@ public final class DeviceIdentity: Sendable {
     let sealingKey: ModelKey
     let clock: DeviceClock
 
-    /// The public key by which the device's signatures are verified.
+    /// The public key that verifies the device's signatures.
     public var identityKey: SigningPublicKey { SigningPublicKey(identity.publicKey) }
     /// The public key that content keys are wrapped for.
     public var recipientKey: RecipientPublicKey { recipient }
@@ -171,7 +171,7 @@ public final class DeviceIdentity: Sendable {
         }
     }
 
-    /// The time by which the device judges leases and certificates.
+    /// The time at which the device judges leases and certificates.
     ///
     /// It is the newest time that a service has signed plus what has passed since, where that is known; else the
     /// clock's, but never before the newest signed time.

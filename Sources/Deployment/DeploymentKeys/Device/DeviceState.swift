@@ -19,7 +19,7 @@ struct DeviceState: Sendable, Equatable {
     /// The latest time at which a lease was opened; never later than that lease's end.
     var lastUse = ServiceTime(seconds: 0)
 
-    /// The current time as far as it can be relied on.
+    /// The current time, as reliably as it is known.
     ///
     /// While the machine runs on which a service's time was last learned, it is that time plus what has passed since,
     /// and the clock, which can be set, is ignored. Later it is the clock's, unless that lies before a time that is
@@ -35,7 +35,7 @@ struct DeviceState: Sendable, Equatable {
 
     /// Records a time that a service has signed.
     ///
-    /// Where `isFresh` is true it was signed for a request just made, and so is the present; it also corrects
+    /// If `isFresh` is true, it was signed for a request just made, and so is the present; it also corrects
     /// ``lastUse``, which ends the harm of a clock that was once wrong. Any other is a time that has passed, and
     /// nothing more.
     mutating func learn(_ time: ServiceTime, _ clock: DeviceClock, isFresh: Bool) {

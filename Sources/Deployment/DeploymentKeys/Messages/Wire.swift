@@ -3,7 +3,7 @@ import MLEncryption
 import MLFiles
 import MLNumerics
 
-/// A message of the protocol: canonical JSON with known members, of which `type` names the kind.
+/// A message of the protocol: canonical JSON with known members, with the kind in `type`.
 protocol WireMessage: Sendable {
     static var type: StaticString { get }
     /// The largest number of bytes of the text.

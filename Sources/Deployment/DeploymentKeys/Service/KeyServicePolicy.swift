@@ -21,7 +21,7 @@ public struct KeyServicePolicy: Sendable, Hashable {
 
 /// A server's information about a request besides its body.
 public struct KeyServiceContext: Sendable, Hashable {
-    /// The address it came from, by which enrolments are limited; `nil` where the server limits them itself.
+    /// The address it came from, which enrolments are limited by; `nil` where the server limits them itself.
     public var address: String?
     /// The country it came from (ISO 3166, two capital letters).
     ///
@@ -51,11 +51,11 @@ public struct KeyServiceEvent: Sendable {
 
     /// The kind of request.
     public let kind: Kind
-    /// The team that the request names, as far as it is known.
+    /// The team that the request names, if it is known.
     public internal(set) var team: String?
-    /// The app that the request names, as far as it is known.
+    /// The app that the request names, if it is known.
     public internal(set) var app: String?
-    /// The device that made the request, as far as it is known.
+    /// The device that made the request, if it is known.
     public internal(set) var device: DeviceIdentifier?
     /// The key that a release request names.
     public internal(set) var keyID: KeyIdentifier?

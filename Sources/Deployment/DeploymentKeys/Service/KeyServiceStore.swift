@@ -153,7 +153,7 @@ public struct KeyEntitlement: Sendable, Hashable {
     public var minimumAttestation: AttestationLevel
     /// The largest number of devices that may hold the key; `nil` for any number.
     public var deviceLimit: Int?
-    /// The countries (ISO 3166, two capital letters) from which it may be asked for; `nil` for all.
+    /// The countries (ISO 3166, two capital letters) from which it may be requested; `nil` for all.
     public var countries: Set<String>?
 
     /// Creates conditions, by default leases of 30 days with a week of grace for all devices.

@@ -12,7 +12,7 @@ public enum StorageStrength: Sendable, CaseIterable {
     /// Unsealed, in a file of mode `0600`.
     case file
 
-    /// The protection in words for people.
+    /// The protection as text for people.
     public var description: String { engine.rawValue }
 
     var engine: KeyStore.Strength {

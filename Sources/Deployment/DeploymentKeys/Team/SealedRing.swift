@@ -45,7 +45,7 @@ enum SealedRing {
         let (ring, code) = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (object) throws(ModelError) in try read(&object, vault) }
         }
-        // The code covers the members as they are read, of which canonical text has only one spelling.
+        // The code covers the members as they are read, which have a single spelling in canonical text.
         try AuthenticatedText.check(code, of: text, vault, codePurpose)
         return ring
     }

@@ -37,7 +37,7 @@ public struct TeamKeyRing: Sendable {
         public var created: String { key.created }
         /// The text of the public `.mlmodelkey` file, for developers and build machines.
         public var publicFile: [UInt8] { key.with(.publicKey, signature: key.signature).text }
-        /// The hash by which people compare keys, 32 bytes.
+        /// The hash with which people compare keys, 32 bytes.
         public var fingerprint: [UInt8] { key.fingerprint }
         /// Whether a key of the team's own vouches for the public key; see ``TeamKeyRing/sign(_:withPEM:)``.
         public var isSigned: Bool { key.signature != nil }
@@ -159,7 +159,7 @@ public struct TeamKeyRing: Sendable {
 
     /// Revokes a key: content keys that are wrapped for it are not released any more.
     ///
-    /// Where `destroying` is true the private key is removed, too; no copy of the ring made from then on contains it.
+    /// If `destroying` is true, the private key is removed, too; no copy of the ring made from then on contains it.
     /// Throws `unknownKey`.
     public mutating func revoke(_ keyID: KeyIdentifier, destroying: Bool) throws(DeploymentKeyError) {
         guard let index = epochs.firstIndex(where: { $0.keyID == keyID }) else { throw unknown(keyID) }
@@ -363,7 +363,7 @@ public struct TeamKeyRing: Sendable {
         return try sign(state).text
     }
 
-    /// The key by which replicas of a service recognise each other's challenges.
+    /// The key with which replicas of a service recognise each other's challenges.
     func challengeKey() throws(DeploymentKeyError) -> SymmetricKey {
         let code = try signer().secret.withBytes {
             HMAC<SHA256>.authenticationCode(for: Array("mlk/1 challenge key\0".utf8), using: SymmetricKey(data: $0))

@@ -107,7 +107,7 @@ struct PolicyReader {
 
     /// Reads a serving.
     ///
-    /// Where `isStrict` is true, unknown members are errors even if the policy needs a later evaluator.
+    /// If `isStrict` is true, unknown members are errors even if the policy needs a later evaluator.
     private func serving(_ value: DocumentValue, isStrict: Bool) throws(PolicyError) -> Serving {
         let reader = PolicyReader(isNewer: isNewer && !isStrict)
         try reader.expect(value, ["salt", "splits"])

@@ -108,7 +108,7 @@ public enum Outcome: Sendable, Hashable, CustomStringConvertible {
     /// The device's present models, unless they are below the emergency floor; bundled ones where it has none.
     case keep
 
-    /// The outcome in words: `release 8`, `bundled`, `hold-out`, `keep`.
+    /// The outcome as text: `release 8`, `bundled`, `hold-out`, `keep`.
     public var description: String {
         switch self {
         case .release(let number): "release \(number)"
@@ -125,7 +125,7 @@ public struct Serving: Sendable, Hashable {
     ///
     /// Devices keep their buckets as long as the salt does not change.
     public var salt: String
-    /// The splits in order of their bounds, of which the last is 100,000.
+    /// The splits in order of their bounds; the last bound is 100,000.
     public var splits: [Split]
 
     /// The outcome of the buckets from the previous split's bound up to but not including `below`.

@@ -27,7 +27,7 @@ final class Column: Sendable {
         self.answered = answered
     }
 
-    /// How a device's value finds its row.
+    /// The lookup table from a device's value to its row.
     enum Table: Sendable {
         /// Row 0 without a value, row 1 with one; known either way.
         case presence

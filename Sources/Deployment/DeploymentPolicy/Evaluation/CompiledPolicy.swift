@@ -4,7 +4,7 @@
 /// row of bits. Most rules are conjunctions of comparisons; each row also knows the rules that it does not exclude
 /// (``Gate``), so the candidates are the rules that no column excludes. Only for these is the rest of the condition
 /// evaluated. Negations are pushed down to the comparisons beforehand; as each comparison has a bit for "true" and one
-/// for "false", of which unknown has neither, this is exactly Kleene's logic.
+/// for "false", and unknown has neither, this is exactly Kleene's logic.
 final class CompiledPolicy: Sendable {
     /// The number of words of the columns' bits for "true"; those for "false" follow.
     let wordCount: Int

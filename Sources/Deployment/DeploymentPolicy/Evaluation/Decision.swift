@@ -44,7 +44,7 @@ public struct Decision: Sendable, Hashable {
 }
 
 extension Decision.Refusal: CustomStringConvertible {
-    /// The reason in words.
+    /// The reason as text.
     public var description: String {
         switch self {
         case .runtime(let minimum, let has?): "it needs runtime \(minimum), and the device has \(has)"

@@ -43,7 +43,7 @@ public struct Explanation: Sendable, Hashable {
         public var path: String
         /// The answer.
         public var truth: Truth
-        /// The condition in words: `OS version is at least 17.4`.
+        /// The condition as text: `OS version is at least 17.4`.
         public var text: String
         /// The device's value: `17.2`; `nil` where it is unknown, or where the condition is not about one value.
         public var value: String?
@@ -153,7 +153,7 @@ extension PolicyEvaluator {
 }
 
 extension Condition: CustomStringConvertible {
-    /// The condition in words.
+    /// The condition as text.
     public var description: String {
         switch self {
         case .all(let parts) where parts.isEmpty: "every device"
@@ -179,7 +179,7 @@ extension Condition: CustomStringConvertible {
 }
 
 extension Condition.Comparison: CustomStringConvertible {
-    /// The comparison in words: "OS version is at least 17.4".
+    /// The comparison as text: "OS version is at least 17.4".
     public var description: String {
         let separator = `operator` == .between ? " and " : ", "
         let values = values.map(\.description).joined(separator: separator)
@@ -197,7 +197,7 @@ extension Explanation: CustomStringConvertible {
 }
 
 extension Decision: CustomStringConvertible {
-    /// The decision in words, with the rule and bucket it comes from and the reason of a refusal.
+    /// The decision as text, with the rule and bucket it comes from and the reason of a refusal.
     public var description: String {
         let origin =
             switch source {
@@ -229,7 +229,7 @@ extension Explanation.RuleTrace: CustomStringConvertible {
     }
 }
 
-/// Shares in words.
+/// Shares as text.
 enum Percent {
     /// A number of thousandths of a percent as percent: `5 %`, `0.125 %`.
     static func text(_ thousandths: Int) -> String {

@@ -42,7 +42,7 @@ public struct ControlComparison: Sendable, Hashable {
 
     /// Adds the reports of both groups since the previous batch.
     ///
-    /// The time is proportional to the number of failures, of which a batch counts 100,000 at most: all numbers of a
+    /// The time is proportional to the number of failures, at most 100,000 in a batch: all numbers of a
     /// larger batch are divided by the same divisor, which only weakens its evidence.
     public mutating func add(new: Counts, control: Counts) {
         let divisor = (new.failures + control.failures - 1) / 100_000 + 1

@@ -242,7 +242,7 @@ public struct Rollout: Sendable, Hashable {
 
     /// Performs the next action of the controller.
     ///
-    /// An automatic halt is followed by the rollback that the plan asks for.
+    /// An automatic halt is followed by the rollback if the plan says so.
     ///
     /// - Parameter now: the current date.
     /// - Returns: the changes in order; none while the rollout waits.

@@ -349,7 +349,7 @@ struct TargetSearch {
         open = [keys]
     }
 
-    /// The next role, with the keys by which its delegator trusts it.
+    /// The next role, with the keys that its delegator trusts.
     mutating func next(limit: Int) -> RoleKeys? {
         while visited.count <= limit, let next = open.popLast() {
             if visited.insert(Name(next.role)).inserted { return next }

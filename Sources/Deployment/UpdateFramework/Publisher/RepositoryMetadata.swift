@@ -7,7 +7,7 @@
 public struct RepositoryMetadata: Sendable {
     /// The state of a draft's signatures by the keys of one delegator.
     public struct SignatureStatus: Sendable {
-        /// The keys of which enough must sign.
+        /// The role's keys; a threshold of them must sign.
         public let keys: RoleKeys
         /// The ids of the keys that signed.
         public let signers: [String]
@@ -308,7 +308,7 @@ public struct RepositoryMetadata: Sendable {
 
     /// The newest metadata as files below the repository's folder of metadata, with percent-encoded names.
     ///
-    /// The timestamp is last: once it is there, clients ask for the others. Throws `threshold` when the keys of a role
+    /// The timestamp is last: once it is there, clients request the others. Throws `threshold` when the keys of a role
     /// changed and its metadata was not signed again.
     public func files() throws(UpdateError) -> [(name: String, bytes: [UInt8])] {
         let root = try rootMetadata

@@ -7,7 +7,7 @@
 
 /// Memory for keys, and the kernel's keyring: what the C library and Swift have no face for.
 
-/// How many bytes a secret may have.
+/// The maximum length of a secret in bytes.
 enum { CSECRETS_SLOT = 64 };
 
 /// Zeroed memory for one secret of up to `CSECRETS_SLOT` bytes, which no core dump, debugger or swap file shows where the
@@ -33,13 +33,13 @@ void csecrets_leave_kernels_out_of_dumps(void);
 /// Returns 0, or an error number.
 int csecrets_keyring_store(const char *_Nonnull name, const void *_Nonnull bytes, size_t count, uint32_t seconds);
 
-/// Reads what is kept under `name`: the number of its bytes, of which at most `capacity` are written to `bytes`, or -1.
+/// Reads what is kept under `name`: the number of its bytes; at most `capacity` of them are written to `bytes`, or -1.
 long csecrets_keyring_read(const char *_Nonnull name, void *_Nonnull bytes, size_t capacity);
 
 /// Removes what is kept under `name`, if anything is.
 void csecrets_keyring_remove(const char *_Nonnull name);
 
-/// Runs the program whose name and arguments stand in `arguments` (ended by NULL) with `count` bytes as its standard input,
+/// Runs the program with the name and arguments in `arguments` (ended by NULL) with `count` bytes as its standard input,
 /// at most 64 KiB.  Returns how many bytes it wrote, which lie in `output`; -1 when it is not there, fails, or writes more
 /// than `capacity`.
 long csecrets_run(

@@ -2,7 +2,7 @@ import MLGraph
 import MLNumerics
 import MLOperators
 
-/// What computing several examples at once saves.
+/// The saving from computing several examples at once.
 ///
 /// A product with few rows takes as long as reading its weights: measured, up to about as long as with `narrowRows` rows.
 /// Several examples share one reading. Everything else takes as long for each example, and longer where the activations

@@ -7,7 +7,7 @@ import Synchronization
 final class GraphBatches: Sendable {
     private let plans = Mutex(RecentCache<[[Int]], Known>(limit: 4))
 
-    /// What is known of some input shapes; no plans where several examples at once would save too little.
+    /// The facts known about some input shapes; no plans where several examples at once would save too little.
     private struct Known: Sendable {
         let plans: BatchPlans?
     }

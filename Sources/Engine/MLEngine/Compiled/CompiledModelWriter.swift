@@ -123,7 +123,7 @@ package struct CompiledModelWriter {
             scalarType: tensor.scalarType
         )
         if let known = numbers[piece] { return known }
-        // What a constant is computed from comes before it.
+        // The operands of a constant's computation come before it.
         let sources = tensor.byteOffset == 0 ? tensor.deferredResult?.operands.map { $0.map { number(of: $0) } } : nil
         operands[constants.count] = sources
         numbers[piece] = constants.count

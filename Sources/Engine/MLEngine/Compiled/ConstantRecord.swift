@@ -92,7 +92,7 @@ struct ConstantRecord: Hashable, Sendable {
     /// The constant, in the memory of the file that holds it.
     ///
     /// `section` is the compiled file, whose constants start at `constants`; `earlier` are the constants before this one;
-    /// `weights` returns a weight file by its number, or `nil` for one of which only packed forms are needed.
+    /// `weights` returns a weight file by its number, or `nil` for one that is needed only in packed forms.
     func tensor(
         section: TensorStorage,
         constants: Range<Int>,

@@ -27,7 +27,7 @@ package struct GraphEncoder {
     ///
     /// - Parameters:
     ///   - graph: The graph to encode.
-    ///   - constant: Returns the number by which the reader will find a constant.
+    ///   - constant: Returns the number that the reader will find a constant by.
     /// - Returns: The encoded graph, which `GraphDecoder.decode` reads.
     /// - Throws: Errors that `constant` throws.
     package static func encode(

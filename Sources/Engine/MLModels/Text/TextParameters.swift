@@ -121,7 +121,7 @@ struct ByteReader {
         return Self.numbers(slice, UInt32.self).map { Float(bitPattern: $0) }
     }
 
-    /// Like `floats`, all of which must be finite.
+    /// Like `floats`, but all must be finite.
     mutating func finiteFloats(_ count: Int) throws(ModelError) -> [Float] {
         let values = try floats(count)
         guard values.allSatisfy(\.isFinite) else {

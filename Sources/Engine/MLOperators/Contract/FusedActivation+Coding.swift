@@ -1,6 +1,6 @@
 // Written as the compiler writes an enumeration: a record whose only field, named like the function, is a record of the
-// parameters. The compiler's own code has a type of keys for each function, all of which it makes at run time for the first
-// function that is read, and for each of which it searches the conformances of the whole program.
+// parameters. The compiler's own code has a type of keys for each function, makes all of them at run time for the first
+// function that is read, and searches the conformances of the whole program for each of them.
 extension Activation: Codable {
     /// The name of a function or of a parameter.
     private struct Name: CodingKey {

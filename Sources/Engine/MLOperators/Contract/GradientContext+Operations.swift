@@ -214,7 +214,7 @@ extension GradientContext {
 }
 
 extension Operator {
-    /// The error for operators of which only some forms are differentiable.
+    /// The error for operators with only some differentiable forms.
     func notDifferentiable(_ why: String) -> ModelError {
         ModelError(
             .unsupported,

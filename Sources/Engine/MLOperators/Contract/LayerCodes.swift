@@ -39,7 +39,7 @@ struct LayerCodes {
         channelAxis = 1 - channelAxis
     }
 
-    /// The weights in single precision, which large ones become only when somebody asks for their elements.
+    /// The weights in single precision; large ones are decoded only when their elements are needed.
     ///
     /// - Returns: The weights.
     /// - Throws: `.invalidModel` for scales and biases that do not fit the channels, indices behind their table, and

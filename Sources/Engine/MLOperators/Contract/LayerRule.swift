@@ -43,7 +43,7 @@ package protocol LoweredFromLayers: Operator {
 }
 
 extension SpecNeuralNetworkLayer {
-    /// The name by which `Catalogue.rule(forField:)` finds the layer's kind; `nil` when the file has a kind that the
+    /// The name that `Catalogue.rule(forField:)` finds the layer's kind by; `nil` when the file has a kind that the
     /// specification of this package does not know.
     package var fieldName: String? {
         guard let layer else { return nil }

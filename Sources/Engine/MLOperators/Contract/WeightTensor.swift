@@ -2,7 +2,7 @@ package import MLNumerics
 package import MLSpecification
 
 /// The values of a weight field as a tensor: float32 values share the message's storage, half-precision values stay
-/// float16, quantised values become float32 (value · scale + bias, or an entry of a table) when somebody asks for them;
+/// float16, quantised values become float32 (value · scale + bias, or an entry of a table) when they are needed;
 /// large ones stay quantised until then.
 ///
 /// - Parameters:

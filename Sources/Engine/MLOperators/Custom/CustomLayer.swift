@@ -13,7 +13,7 @@ package protocol CustomLayerBody: AnyObject, Sendable {
 /// A layer that the app computes.
 ///
 /// Operands: any. Results: as many as the layer names, with the shapes that the body returns. While operands have
-/// unknown extents the results have, too; their rank is that which the body returns for extents of 1.
+/// unknown extents the results have, too; their rank is the one that the body returns for extents of 1.
 package struct CustomLayer: Operator {
     package let className: String
     package let body: any CustomLayerBody

@@ -26,7 +26,7 @@ extension BinaryFunction {
 
 /// A function of two numbers that is differentiable almost everywhere; elsewhere the rule picks a side.
 package protocol DifferentiableBinaryFunction: BinaryFunction {
-    /// Sets the gradients of `x` (operand 0) and `y` (operand 1), as far as they are needed; `dz` is the result's.
+    /// Sets the gradients of `x` (operand 0) and `y` (operand 1), if they are needed; `dz` is the result's.
     func gradient(_ context: inout GradientContext, x: ValueID, y: ValueID, dz: ValueID) throws(ModelError)
 }
 

@@ -332,7 +332,7 @@ extension LayerContext {
 }
 
 extension DifferentiableBinaryFunction {
-    /// Sets the gradients of both operands, as far as they are needed.
+    /// Sets the gradients of both operands, if they are needed.
     fileprivate func state(
         _ context: inout GradientContext,
         _ first: (inout GradientContext) throws(ModelError) -> ValueID,

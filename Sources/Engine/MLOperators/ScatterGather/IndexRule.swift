@@ -39,7 +39,7 @@ package struct IndexRule: Hashable, Sendable, Codable {
     }
 }
 
-/// How a scattered element is combined with the existing one.
+/// The combination of a scattered element with the existing one.
 package enum ScatterMode: String, Hashable, Sendable, Codable {
     case update, add, sub, mul, div, max, min
 

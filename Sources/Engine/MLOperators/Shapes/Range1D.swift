@@ -66,7 +66,7 @@ extension Range1D: LoweredFromLayers {
 }
 
 extension LayerContext {
-    /// A range whose end, start and step, in this order, are replaced by inputs, as far as there are any.
+    /// A range whose end, start and step, in this order, are replaced by inputs, if there are any.
     fileprivate mutating func range(_ end: Float, _ start: Float, _ step: Float) throws(ModelError) -> ValueID {
         var given = inputs
         for number in [end, start, step].dropFirst(inputs.count) { given.append(constant(number)) }

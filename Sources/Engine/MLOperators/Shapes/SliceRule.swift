@@ -61,7 +61,7 @@ package struct SliceRule: Hashable, Sendable, Codable {
         return (first, distance <= 0 ? 0 : (distance - 1) / magnitude + 1)
     }
 
-    /// The extent of the result on an axis, as far as it is known.
+    /// The extent of the result on an axis, if it is known.
     package func extent(_ axis: Int, of extent: Dimension, begin: Int?, end: Int?) -> Dimension {
         let isOpen = ignoresBegin(axis) && ignoresEnd(axis)
         if let known = extent.count, isOpen || (begin != nil || ignoresBegin(axis)) && (end != nil || ignoresEnd(axis))

@@ -234,7 +234,7 @@ private struct MaskForm: Sendable {
     }
 }
 
-/// Where each head of an attention lies; strides and places count elements.
+/// The memory layout of an attention's heads; strides and offsets count elements.
 package struct AttentionGeometry: Sendable {
     /// One head of one item of the batch.
     package struct Item: Sendable {

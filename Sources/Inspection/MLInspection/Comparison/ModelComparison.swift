@@ -81,7 +81,7 @@ package struct ModelComparison: Sendable {
         return parts.joined(separator: ", ")
     }
 
-    /// Where the changed weights are, when that is a small part of the model.
+    /// The location of the changed weights, if they are a small part of the model.
     private var whereMoved: String {
         let owners = Set(movedOwners)
         if owners.count <= 2, owners.count < itemCount {

@@ -7,7 +7,7 @@ package enum PageModel {
     ///
     /// - Parameters:
     ///   - feature: The feature.
-    ///   - text: The type of the feature in words.
+    ///   - text: The type of the feature as text.
     ///   - plan: The chosen kind of preview.
     ///   - ranges: The plausible values of plain inputs.
     /// - Returns: The feature as a JSON object.

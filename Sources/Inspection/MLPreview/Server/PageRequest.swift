@@ -1,4 +1,4 @@
-/// The head of a request, as far as this server uses it.
+/// The head of a request, with the fields that this server uses.
 package struct PageRequest: Sendable, Equatable {
     package enum Method: String, Sendable { case get = "GET", post = "POST" }
 

@@ -15,7 +15,7 @@ typedef struct {
     long terms;        // per call: all taps together when they are contiguous in the input, else one tap's channels
 } run;
 
-// How many runs a place of a row has, and how many of them, the last ones, are valid for all its pixels.
+// The number of runs at a position of a row, and how many of them, the last ones, are valid for all its pixels.
 typedef struct {
     long count, full;
 } found;
@@ -105,7 +105,7 @@ static int alike(const run *one, const run *other) {
     return one->lo == other->lo && one->hi == other->hi && one->terms == other->terms;
 }
 
-// Where the taps of some runs of a tile begin: in the input from the tile's first pixel, and in the panel.
+// The offsets of the taps of a tile's runs: in the input from the tile's first pixel, and in the panel.
 typedef struct {
     long *a, *b;
     long count;

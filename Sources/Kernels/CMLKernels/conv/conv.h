@@ -1,4 +1,4 @@
-// What the convolution files share.
+// Declarations shared by the convolution files.
 #pragma once
 #include "../codes/codes.h"
 #include "../isa/isa.h"

@@ -150,7 +150,7 @@ typedef struct {
     output_kernel finish;
 } job;
 
-// Where a tile lies: its item, its first output slice, and its first outputs along the other axes.
+// The position of a tile: its item, its first output slice, and its first outputs along the other axes.
 typedef struct {
     long item, depth, y, x;
 } place;

@@ -140,7 +140,7 @@ static void multiply(void *context, long index, int worker) {
 
     const long column0 = panel0 * width, column1 = panel1 * width < call->n ? panel1 * width : call->n;
     float *const result = call->c + c_offset + row0 * call->ldc + column0;
-    // What orders the sums of an element follows from the whole product, not from this task's share of its rows: results
+    // The order of an element's sums follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
     if (call->m <= 4 && !pairs) {
         const cml_stream_kernel *const kernels = streams(isa, call);

@@ -20,7 +20,7 @@ long cml_codes_chunk(int bits);
 // The size of the packed form.
 size_t cml_codes_bytes(const cml_isa *isa, const cml_codes *codes);
 
-// Where the codes and their parameters come from.
+// The source of the codes and their parameters.
 typedef struct {
     const uint8_t *codes;     // without gaps, low bits first: element (k, n) is number k * k_stride + n * n_stride,
                               // or (k % channels) * k_stride + k / channels + n * n_stride where there are channels

@@ -3,7 +3,7 @@
 #include "cml_gemm.h"
 
 // Axes in the order depth, height, width; unused leading axes have size 1, kernel 1, stride 1, dilation 1, padding 0.
-// How a convolution is computed: straight, or by Winograd's minimal filtering in tiles of 2 or 4 outputs a side.
+// The algorithm of a convolution: direct, or Winograd's minimal filtering in tiles of 2 or 4 outputs a side.
 typedef enum { CML_CONV_DIRECT = 0, CML_CONV_WINOGRAD_2 = 2, CML_CONV_WINOGRAD_4 = 4 } cml_conv_method;
 
 typedef struct {

@@ -56,7 +56,7 @@ typedef enum {
     CML_CLAMPED_RELU,      // min(x < 0 ? alpha x : x, beta)
 } cml_unary;
 
-// What happens to a result before it is stored: + bias[column], + residual[row][column], then the function.
+// The epilogue of a result before it is stored: + bias[column], + residual[row][column], then the function.
 typedef struct {
     const float *bias;      // per column, or null
     const float *residual;  // same shape as the result, or null; may be the result itself

@@ -7,7 +7,7 @@ typedef struct {
     float inverse, step, low, high;  // low and high are integers of 16 bits
 } cml_grid;
 
-// What happens to the integer sums of a product with CML_PAIRS before its epilogue, and to the results after it:
+// The steps between the integer sums of a product with CML_PAIRS and its epilogue, and from the results to codes:
 // sum * scale[column] + bias[column], rounded to `rounded`, + residual, function, to `codes`.
 typedef struct {
     const float *scale;         // per column

@@ -189,10 +189,10 @@ static inline const cml_tile_kernel *cml_tiles(const cml_isa *isa, cml_storage s
     return n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
 }
 
-// How far the terms of a pair lie apart: next to each other, or behind those of the columns of a vector.
+// The distance between the terms of a pair: next to each other, or behind those of the columns of a vector.
 static inline long cml_pair_distance(const cml_isa *isa) { return isa->identifier == CML_ISA_NEON ? isa->vector : 1; }
 
-// What tiles of pairs need besides, for the columns from `column` on; `base` is the result's first element.
+// The additional fields of tiles of pairs, for the columns from `column` on; `base` is the result's first element.
 static inline void cml_tile_integers(cml_tile *t, const cml_epilogue *e, long column, const float *base) {
     t->integers = e->integers;
     if (!e->integers) return;

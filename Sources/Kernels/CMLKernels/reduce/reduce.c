@@ -58,7 +58,7 @@ typedef struct {
     long axis, inner;
 } slice_job;
 
-// What slices are reduced by, and what their results are.
+// The reduction of slices, and the meaning of their results.
 static cml_reduction slice_operation(cml_reduction op) {
     return op == CML_MEAN || op == CML_LOG_SUM ? CML_SUM : op == CML_L2 ? CML_SUM_SQUARES : op;
 }

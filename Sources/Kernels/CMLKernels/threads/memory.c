@@ -27,7 +27,7 @@ static void leave_out_of_dumps(void *memory, size_t bytes) {
 }
 
 void *cml_allocate(size_t bytes) {
-    // What does not fill a large page at the end stays in small ones, so that nothing is held in vain.
+    // A tail that does not fill a huge page stays in small ones, so that no memory is wasted.
     int huge = bytes >= HUGE_PAGE;
     void *memory = NULL;
     if (posix_memalign(&memory, huge ? HUGE_PAGE : 64, bytes + (bytes == 0)) != 0) return NULL;

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 // The major version of the library found, 0 when there is none.  Opens it on the first call; its threads are kept from
-// spinning for long, because that must be asked for before it is loaded.
+// spinning for long, because that must be set before it is loaded.
 int codnn_version(void);
 
 // A prepared operation with its weights in the library's own layout.  One thread at a time may run it.

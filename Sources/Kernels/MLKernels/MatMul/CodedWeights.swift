@@ -1,8 +1,8 @@
 import CMLKernels
 
-/// The compressed form of a matrix, as far as types and shapes determine it.
+/// The compressed form of a matrix, with the properties that types and shapes determine.
 package struct CodedForm: Hashable, Sendable {
-    /// How elements follow from codes.
+    /// The rule that maps codes to elements.
     package enum Values: String, Hashable, Sendable {
         /// scale · (code − offset)
         case lines
@@ -95,7 +95,7 @@ package final class CodedWeights: PackedForm {
         }
     }
 
-    /// How the codes of a convolution lie whose windows have several taps: those of a channel's taps follow each other.
+    /// The order of a convolution's codes with several taps to a window: the codes of a channel's taps follow each other.
     package struct Window {
         package var channels: Int
         /// The distance from a code to that of the next channel, and of the next column.

@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// A matrix of codes as a file has it, of which rows are looked up: compressed embeddings.
+/// A matrix of codes as stored in a file, from which rows are looked up: compressed embeddings.
 package struct CodedRows: Sendable {
     /// Reads codes at an address, which must stay valid.
     package struct Source {

@@ -6,7 +6,7 @@ import Synchronization
 package enum Backend: String, Sendable {
     /// The kernels of this package.
     case native
-    /// Debian's oneDNN, as far as it is installed and supports the operation; everything else is native.
+    /// Debian's oneDNN, if it is installed and supports the operation; everything else is native.
     case onednn
 
     /// The backend that the environment variable `COREML_BACKEND` names; native by default.

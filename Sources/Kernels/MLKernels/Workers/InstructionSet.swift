@@ -24,7 +24,7 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
         (0..<cml_isa_row_count()).map { String(cString: cml_isa_row_name($0)) }
     }
 
-    /// How often each kernel of this set was called since sets are watched, in the order of `kernelNames`.
+    /// The number of calls of each kernel of this set since sets are watched, in the order of `kernelNames`.
     package var kernelCalls: [Int] { (0..<cml_isa_row_count()).map { cml_isa_row_calls(Int32(rawValue), $0) } }
 
     package var description: String {

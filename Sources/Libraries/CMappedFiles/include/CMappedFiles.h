@@ -1,7 +1,7 @@
-// Mapped files that somebody shortens while they are mapped.
+// Mapped files that are truncated by others while they are mapped.
 //
 // Touching a page that lies beyond a file's new end raises SIGBUS, which ends a process. Pages of watched mappings are
-// replaced by zeros instead, and the mapping counts as damaged, which whoever used the bytes asks about afterwards.
+// replaced by zeros instead, and the mapping counts as damaged, which the reader of the bytes checks afterwards.
 #pragma once
 
 #include <stddef.h>
@@ -15,5 +15,5 @@ void cmf_unwatch(int number);
 
 int cmf_is_damaged(int number);
 
-// How often a page of a watched mapping was missing since the process started.
+// The number of page faults on missing pages of watched mappings since the process started.
 size_t cmf_damages(void);

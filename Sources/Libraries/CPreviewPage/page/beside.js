@@ -1,4 +1,4 @@
-// What stands beside the answers: interface, speed, code, metadata, structure.
+// The panels beside the answers: interface, speed, code, metadata, structure.
 import { post } from "./exchange.js";
 import { announce, button, bytesText, h, icon, milliseconds, shown, tabs } from "./elements.js";
 import { histogram } from "./plots.js";

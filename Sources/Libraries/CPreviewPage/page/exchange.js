@@ -1,4 +1,4 @@
-// What goes to the server and comes back: JSON with blobs of bytes beside it (see Parcel.swift).
+// The exchange with the server: JSON with blobs of bytes beside it (see Parcel.swift).
 
 export class Parcel {
   #blobs = [];
@@ -24,7 +24,7 @@ export class Parcel {
   }
 }
 
-/** An error that the server put in words; `input` is the input that it is about. */
+/*/** An error message of the server; `input` is the input that it is about. */
 export class ModelProblem extends Error {
   constructor(message, input) { super(message); this.input = input; }
 }

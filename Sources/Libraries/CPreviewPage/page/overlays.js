@@ -1,4 +1,4 @@
-// What is drawn on or beside the input's picture: boxes, masks, depth, points, styles.
+// Overlays on or beside the input's picture: boxes, masks, depth, points, styles.
 import { canvasOf, color, css, h, ink, percent, shown, slider, segmented } from "./elements.js";
 import { enlarge, heatMap, maps, mapped, statistics } from "./plots.js";
 

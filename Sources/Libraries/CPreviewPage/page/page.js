@@ -76,7 +76,7 @@ function makeTrial(model, times) {
   function changed({ isTyped = false } = {}) {
     clearTimeout(timer);
     if (!way.isReady) { if (!way.isPartly) { controller?.abort(); empty(); time.hidden = true; } return; }
-    // A step of a model with states counts: it is taken when it is asked for.
+    // A step of a model with states counts: it runs on request.
     if (way.isStepwise) return;
     timer = setTimeout(() => run(), isTyped ? (times.last > 400 ? 600 : 140) : 0);
   }
@@ -189,7 +189,7 @@ function formWay(model, handlers) {
     get isPartly() { return fields.some((each) => each.editor.isReady); },
     check(isAsked) {
       for (const each of needed) if (!each.editor.isReady) {
-        // An empty text is a text, when somebody asks for it.
+        // An empty text is a text, if the user asks for an answer.
         if (isAsked && each.feature.type === "string") { each.feature.isTouched = true; continue; }
         if (isAsked) each.failed("A value is missing.");
       }

@@ -1,4 +1,4 @@
-// What the model says, in the form that fits it.
+// Views of the results, by their type.
 import { announce, button, canvasOf, color, css, download, h, icon, ink, newId, percent, shown, segmented } from "./elements.js";
 import { bar, boxesView, depthView, madeView, maskView, poseView } from "./overlays.js";
 import { arrayView, enlarge } from "./plots.js";

@@ -1,4 +1,4 @@
-// The structures of the Arrow C data interface and of its stream interface, by which tables of other libraries are read
+// The structures of the Arrow C data interface and of its stream interface, with which tables of other libraries are read
 // and ours are given to them (https://arrow.apache.org/docs/format/CDataInterface.html).
 
 #ifndef CARROW_H

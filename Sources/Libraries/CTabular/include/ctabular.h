@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-// What a block of text holds. Newlines are counted by the parity of the quotes before them in the block.
+// The contents of a block of text. Newlines are counted by the parity of the quotes before them in the block.
 typedef struct {
     uint64_t quotes;
     uint64_t newlines_even;

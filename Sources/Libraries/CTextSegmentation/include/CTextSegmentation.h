@@ -6,7 +6,7 @@
 
 typedef enum { CTS_WORDS = 0, CTS_SENTENCES = 1 } cts_unit;
 
-// What a segment between two boundaries is. Sentences are CTS_LETTERS.
+// The kind of a segment between two boundaries. Sentences are CTS_LETTERS.
 typedef enum {
     CTS_SPACE = 0,    // white space and control characters
     CTS_MARK = 1,     // punctuation and symbols

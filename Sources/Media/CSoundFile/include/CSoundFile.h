@@ -5,7 +5,7 @@
 /// A sound file that is being read.
 typedef struct csoundfile csoundfile;
 
-/// What a file says about itself. `frames` is a claim: streams may hold more or less.
+/// The header of a file. `frames` is a claim: streams may hold more or less.
 typedef struct {
     int64_t frames;
     int32_t rate;

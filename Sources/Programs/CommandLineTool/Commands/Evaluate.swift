@@ -94,7 +94,7 @@ struct Evaluate: ParsableCommand {
         try ReportFile.validate(report)
     }
 
-    /// The kind of a model's prediction, as far as it determines the form of the data.
+    /// The kind of a model's prediction; it determines the form of the data.
     private enum Kind {
         case text, words, sound, activity, choices, objects, other
 

@@ -110,7 +110,7 @@ struct Predict: ParsableCommand {
         return try PictureFiles(beside: output, answers)
     }
 
-    /// The predictions that the command line asks for.
+    /// The predictions that the command line requests.
     private func answers(of file: ModelFile) throws -> any AnswerSource {
         let subject = ModelSubject(file.specification)
         let given =

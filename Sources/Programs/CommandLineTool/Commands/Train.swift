@@ -74,7 +74,7 @@ struct ValidationOptions: ParsableArguments {
     ///   - none: No validation.
     ///   - split: Validation with a part of DATA.
     ///   - data: Validation with the data at a path.
-    /// - Returns: The one that the options ask for.
+    /// - Returns: The one that the options name.
     /// - Throws: The errors of `data`.
     func choice<Choice>(
         seed: Int?,

@@ -79,7 +79,7 @@ struct TrainImage: ParsableCommand {
 
     /// The form of the classifier's file: a package if the extractor keeps its weights in a file, as ML programs do.
     ///
-    /// - Throws: `ValidationError` if another form was asked for, before the training.
+    /// - Throws: `ValidationError` if another form was requested, before the training.
     private func fileExtension(for extractor: MLImageClassifier.FeatureExtractorType) throws -> String {
         guard case .custom(let own) = extractor, own.modelPath.pathExtension != "mlmodel" else { return "mlmodel" }
         let file = try failing { () throws(ModelError) in try ModelFile.open(path: own.modelPath.path) }

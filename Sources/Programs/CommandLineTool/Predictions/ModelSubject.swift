@@ -5,7 +5,7 @@ import MLFiles
 import MLModels
 import MLSpecification
 
-/// The task of a model, as far as it determines the inputs that the command line accepts.
+/// The task of a model; it determines the inputs that the command line accepts.
 enum ModelSubject {
     case sounds, activities
     /// Models of key points: of several frames, or of one.

@@ -82,7 +82,7 @@ enum KeyText {
         Swift.print(table.text(indent: ""))
     }
 
-    /// A member's name in words: `keyID` is `key ID`.
+    /// A member's name as text: `keyID` is `key ID`.
     private static func name(_ member: String) -> String {
         var words = ""
         var wasUpper = false

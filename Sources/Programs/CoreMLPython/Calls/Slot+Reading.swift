@@ -3,7 +3,7 @@ import Foundation
 import MLEngine
 import MLNumerics
 
-/// Stands for whoever owns memory that is only lent for one call.
+/// Stands for the owner of memory that is only lent for one call.
 private final class Lender: Sendable {}
 
 private let lender = Lender()

@@ -4,7 +4,7 @@ import Foundation
 struct FoundModel {
     /// A `.mlmodel` file, or a `.mlpackage` or `.mlmodelc` folder.
     let path: String
-    /// The kind of folder, in words: `Hugging Face folder`, `MLflow model`, `OCI image layout`.
+    /// The kind of folder, as text: `Hugging Face folder`, `MLflow model`, `OCI image layout`.
     let kind: String
     /// The folder's description of the model; `nil` without one.
     let note: String?
@@ -153,7 +153,7 @@ enum ModelCard {
     }
 }
 
-/// The file `MLmodel` in which MLflow describes a model, as far as the flavor `coreml` needs it.
+/// The file `MLmodel` in which MLflow describes a model, with the fields that the flavor `coreml` needs.
 struct MLflowModel {
     /// The path of the model in the folder; `nil` when the file does not state it.
     let data: String?

@@ -156,7 +156,7 @@ struct Ceremony {
         return (old, try drafts["root"].map { try Root($0.signed, role: "root") } ?? old)
     }
 
-    /// The delegations of the drafted targets that are new or have other keys, in words.
+    /// The delegations of the drafted targets that are new or have other keys, as text.
     func delegationChanges() throws -> [String] {
         guard let draft = drafts["targets"] else { return [] }
         let new = try Targets(draft.signed, role: "targets")

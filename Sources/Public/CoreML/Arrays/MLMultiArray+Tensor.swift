@@ -9,7 +9,7 @@ extension MLMultiArray {
         let target = scalarType ?? dataType.scalarType
         let source = isContiguous ? self : contiguousCopy()
         let bytes = source.count * source.dataType.byteCount
-        // Only kept alive for the memory, and released by whoever is done with it last.
+        // Only kept alive for the memory, and released by its last user.
         nonisolated(unsafe) let owner = source
         let storage = TensorStorage(
             borrowing: source.address,

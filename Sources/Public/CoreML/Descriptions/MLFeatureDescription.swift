@@ -8,7 +8,7 @@ open class MLDictionaryConstraint: NSObject, @unchecked Sendable {
     public let keyType: MLFeatureType
 
     init(keyType: MLFeatureType) { self.keyType = keyType }
-    /// The type in words: `Dictionary (String → Double)`.
+    /// The type as text: `Dictionary (String → Double)`.
     open override var description: String { "Dictionary (\(keyType) → Double)" }
 }
 
@@ -32,7 +32,7 @@ open class MLSequenceConstraint: NSObject, @unchecked Sendable {
         counts = feature.hasSizeRange ? feature.sizeRange.extents : 0...Int.max
     }
 
-    /// The type in words: `Sequence (String, (1…5) elements)`.
+    /// The type as text: `Sequence (String, (1…5) elements)`.
     open override var description: String {
         let isAny = counts.lowerBound == 0 && counts.upperBound == Int.max
         return "Sequence (\(valueDescription.type)" + (isAny ? ")" : ", \(extentText(counts)) elements)")
@@ -53,7 +53,7 @@ open class MLStateConstraint: NSObject, @unchecked Sendable {
         dataType = MLMultiArrayDataType(rawValue: array.dataType.rawValue) ?? .float16
     }
 
-    /// The type in words: `State (Float16, 1 × 8 × 128)`.
+    /// The type as text: `State (Float16, 1 × 8 × 128)`.
     open override var description: String {
         "State (\(dataType.name), \(bufferShape.map(String.init).joined(separator: " × ")))"
     }
@@ -129,14 +129,14 @@ open class MLFeatureDescription: NSObject, @unchecked Sendable {
     /// when the feature is optional.
     public func isAllowedValue(_ value: MLFeatureValue) -> Bool { validationFailure(for: value) == nil }
 
-    /// The type and its constraints in words: `Image (Color, 224 × 224)`.
+    /// The type and its constraints as text: `Image (Color, 224 × 224)`.
     package var typeText: String {
         let constraint: NSObject? =
             imageConstraint ?? multiArrayConstraint ?? dictionaryConstraint ?? sequenceConstraint ?? stateConstraint
         return (constraint?.description ?? type.description) + (isOptional ? ", optional" : "")
     }
 
-    /// The name and the type in words: `image : Image (Color, 224 × 224)`.
+    /// The name and the type as text: `image : Image (Color, 224 × 224)`.
     open override var description: String { "\(name) : \(typeText)" }
 
     /// The reason why `value` cannot be used, to follow the feature's name; `nil` when it can.

@@ -14,7 +14,7 @@ open class MLImageSize: NSObject, @unchecked Sendable {
         pixelsHigh = height
     }
 
-    /// The size in words: `224 × 224`.
+    /// The size as text: `224 × 224`.
     open override var description: String { "\(pixelsWide) × \(pixelsHigh)" }
     /// Whether the other object is an equal size.
     open override func isEqual(_ object: Any?) -> Bool {
@@ -88,7 +88,7 @@ open class MLImageSizeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The allowed sizes in words.
+    /// The allowed sizes as text.
     open override var description: String { text }
 }
 
@@ -130,7 +130,7 @@ open class MLImageConstraint: NSObject, @unchecked Sendable {
         )
     }
 
-    /// The type in words: `Image (Color, 224 × 224)`.
+    /// The type as text: `Image (Color, 224 × 224)`.
     open override var description: String {
         let kind =
             switch pixelFormatType {

@@ -74,7 +74,7 @@ open class MLMultiArrayShapeConstraint: NSObject, @unchecked Sendable {
         }
     }
 
-    /// The allowed shapes in words.
+    /// The allowed shapes as text.
     open override var description: String { text }
 }
 
@@ -96,7 +96,7 @@ open class MLMultiArrayConstraint: NSObject, @unchecked Sendable {
         shapeConstraint = MLMultiArrayShapeConstraint(feature)
     }
 
-    /// The type in words: `MultiArray (Float32, 1 × 3 × 224 × 224)`.
+    /// The type as text: `MultiArray (Float32, 1 × 3 × 224 × 224)`.
     open override var description: String { "MultiArray (\(dataType.name), \(shapeConstraint.text))" }
 }
 

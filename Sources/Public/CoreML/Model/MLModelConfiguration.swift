@@ -1,6 +1,6 @@
 /// Hints about how a model will be used; they have no effect here.
 public struct MLOptimizationHints: Equatable, Sendable {
-    /// How often the shapes of the inputs change.
+    /// The frequency at which the shapes of the inputs change.
     public enum ReshapeFrequency: Int, Sendable {
         /// From prediction to prediction.
         case frequent = 0
@@ -16,7 +16,7 @@ public struct MLOptimizationHints: Equatable, Sendable {
         case fastPrediction = 1
     }
 
-    /// How often the shapes of the inputs change; by default `.frequent`.
+    /// The frequency at which the shapes of the inputs change; by default `.frequent`.
     public var reshapeFrequency: ReshapeFrequency = .frequent
     /// The goal of preparing the model; by default `.default`.
     public var specializationStrategy: SpecializationStrategy = .default

@@ -5,8 +5,8 @@ import MLNumerics
 ///
 /// `MLModel.makeState()` makes one, with all buffers zero.
 ///
-/// `@unchecked Sendable`: a lock guards the buffers; whoever writes to the array of a buffer sees to it that no prediction
-/// uses the state meanwhile.
+/// `@unchecked Sendable`: a lock guards the buffers; a caller that writes to the array of a buffer must ensure that no
+/// prediction uses the state meanwhile.
 open class MLState: NSObject, @unchecked Sendable {
     let buffers: ModelState
     /// The names of the buffers, in the order of the model's description.

@@ -15,7 +15,7 @@ open class MLNumericConstraint: NSObject, @unchecked Sendable {
         enumeratedNumbers = choices
     }
 
-    /// The constraint in words: a range or a list.
+    /// The constraint as text: a range or a list.
     open override var description: String {
         guard let enumeratedNumbers else { return "\(minNumber)…\(maxNumber)" }
         let numbers = enumeratedNumbers.sorted { $0.doubleValue < $1.doubleValue }

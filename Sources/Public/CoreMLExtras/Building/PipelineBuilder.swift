@@ -21,7 +21,7 @@ public struct PipelineBuilder: Sendable {
     public enum Kind: Hashable, Sendable {
         /// The kind of the last model.
         case automatic
-        /// A plain pipeline, a classifier or a regressor, of which the last two need a last model with a predicted
+        /// A plain pipeline, a classifier or a regressor; the last two need a last model with a predicted
         /// feature.
         case plain, classifier, regressor
     }

@@ -94,7 +94,7 @@ public enum UpdateLoss: Hashable, Sendable {
     }
 }
 
-/// The algorithm by which an update changes the weights.
+/// The algorithm that changes the weights in an update.
 public enum UpdateOptimizer: Hashable, Sendable {
     /// Stochastic gradient descent with momentum.
     case sgd(

@@ -12,7 +12,7 @@ public struct MLTrainingSessionParameters: Sendable {
     public var checkpointInterval: Int
     /// The maximum number of training iterations, at least 1; 1000 by default.
     ///
-    /// A task whose own parameters ask for fewer does those. A session continues if its limit is raised before it is
+    /// A task whose own parameters set fewer does those. A session continues if its limit is raised before it is
     /// resumed.
     public var iterations: Int
 

@@ -17,7 +17,7 @@ package protocol TrainingRun<Product> {
     var phase: MLPhase { get }
     /// The number of steps of `phase` that were done.
     var iteration: Int { get }
-    /// The numbers of steps of all phases in their order, as far as the task's own parameters limit them.
+    /// The numbers of steps of all phases in their order, where the task's own parameters limit them.
     var plan: [PlannedPhase] { get }
     /// Whether training ended before the plan did, by early stopping.
     var isFinished: Bool { get }

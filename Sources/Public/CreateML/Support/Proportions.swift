@@ -11,7 +11,7 @@ struct Proportions {
                 reason: "the proportions are \(values); each is from 0 to 1, and not all are 0"
             )
         }
-        // Shares of which only rounding keeps the sum from 1 stay as they are.
+        // Shares that differ from a sum of 1 by rounding only stay as they are.
         shares = abs(sum - 1) < 1e-6 ? values : values.map { $0 / sum }
     }
 

@@ -104,6 +104,6 @@ extension SpecModel {
 }
 
 extension String {
-    /// The path, of which a leading tilde is the user's home folder, as in every method that takes a path.
+    /// The path; a leading tilde is the user's home folder, as in every method that takes a path.
     var expandingTilde: String { hasPrefix("~") ? (self as NSString).expandingTildeInPath : self }
 }

@@ -50,7 +50,7 @@ struct ArrowField {
     }
 }
 
-/// The type of a column in Arrow, as far as columns here can hold it.
+/// The type of a column in Arrow, limited to the types that columns here can hold.
 indirect enum ArrowType {
     case null, boolean
     case integer(bits: Int, isSigned: Bool)
@@ -115,7 +115,7 @@ indirect enum ArrowType {
         }
     }
 
-    /// A format in words, for messages.
+    /// A format as text, for messages.
     private static func words(_ format: String) -> String {
         let known: [(prefix: String, words: String)] = [
             ("d:", "decimal"), ("z", "binary"), ("Z", "large binary"), ("vz", "binary view"),

@@ -3,7 +3,7 @@ import CTabular
 extension DataFrame {
     /// Reads all record batches of an Arrow stream.
     ///
-    /// Numbers of 64 bits, `Float` and the bytes of strings that no element of which is missing are not copied when the
+    /// Numbers of 64 bits, `Float` and the bytes of strings in columns without missing elements are not copied when the
     /// stream has one batch: the columns keep its memory, which must not change.
     ///
     /// | Arrow | elements |

@@ -25,7 +25,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
     /// The column's position in the file.
     let index: Int
     private let dialect: CSVDialect
-    /// The type that was asked for, or nil when it is inferred.
+    /// The requested type, or nil when it is inferred.
     private let type: CSVType?
 
     private let values: Values
@@ -54,7 +54,7 @@ final class CSVColumnBuilder: @unchecked Sendable {
         }
     }
 
-    /// Where numbers of a chunk are written.
+    /// The destination of a chunk's numbers.
     private enum Target {
         case integers(UnsafeMutablePointer<Int>)
         case doubles(UnsafeMutablePointer<Double>)

@@ -16,7 +16,7 @@ struct CSVReader {
     private struct Wanted {
         let index: Int
         let name: String
-        /// The type that was asked for, or nil when it is inferred.
+        /// The requested type, or nil when it is inferred.
         let type: CSVType?
         var kind: CSVColumnBuilder.Kind
         var column: (any ErasedColumn)?
@@ -207,7 +207,7 @@ struct CSVReader {
                 dialect
             )
         }
-        // How many rows each chunk has, and what went wrong in the first that failed.
+        // The number of rows of each chunk, and the error of the first that failed.
         let result = Mutex(
             (
                 rows: [Int](repeating: 0, count: chunks.count), kinds: [Int: CSVColumnBuilder.Kind](), failed: Int.max,

@@ -4,9 +4,9 @@ public import Foundation
 ///
 /// Rows are counted from 0 without the header, columns from 0 as in the file.
 public enum CSVReadingError: Error, Sendable {
-    /// The file has fewer rows than were asked for, or more than a data frame can hold.
+    /// The file has fewer rows than were requested, or more than a data frame can hold.
     case outOfBounds(requested: Int, actual: Int)
-    /// The file has no column of a name that was asked for.
+    /// The file has no column of a requested name.
     case missingColumn(columnName: String)
     /// The file is not in UTF-8, but in the encoding named.
     case unsupportedEncoding(String)
@@ -21,10 +21,10 @@ public enum CSVReadingError: Error, Sendable {
     case failedToParse(row: Int, column: Int, type: CSVType, cellContents: Data)
     /// A cell is not valid UTF-8.
     case badEncoding(row: Int, column: Int, cellContents: Data)
-    /// A column was asked for with an element type that cells cannot be read as.
+    /// A column was requested with an element type that cells cannot be read as.
     case unsupportedColumnType(columnIndex: Int, columnName: String, type: String)
 
-    /// The row of the error; 0 when it belongs to none, and for `outOfBounds` the row that was asked for.
+    /// The row of the error; 0 when it belongs to none, and for `outOfBounds` the requested row.
     public var row: Int {
         switch self {
         case .misplacedQuote(let row, _), .wrongNumberOfColumns(let row, _, _), .failedToParse(let row, _, _, _),

@@ -1,6 +1,6 @@
 // Arithmetic of a column with missing elements and one without; the result is named after the left side.
 
-/// The element-wise sums of two columns, of which the right one may have missing elements.
+/// The element-wise sums of two columns; the right one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -9,7 +9,7 @@ where L.Element: AdditiveArithmetic, L.Element == R.WrappedElement {
     combinedMixed(rhs, lhs, name: lhs.name) { $1 + $0 }
 }
 
-/// The element-wise sums of two columns, of which the left one may have missing elements.
+/// The element-wise sums of two columns; the left one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -18,7 +18,7 @@ where L.WrappedElement: AdditiveArithmetic, L.WrappedElement == R.Element {
     combinedMixed(lhs, rhs, name: lhs.name) { $0 + $1 }
 }
 
-/// The element-wise differences of two columns, of which the right one may have missing elements.
+/// The element-wise differences of two columns; the right one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -27,7 +27,7 @@ where L.Element: AdditiveArithmetic, L.Element == R.WrappedElement {
     combinedMixed(rhs, lhs, name: lhs.name) { $1 - $0 }
 }
 
-/// The element-wise differences of two columns, of which the left one may have missing elements.
+/// The element-wise differences of two columns; the left one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -36,7 +36,7 @@ where L.WrappedElement: AdditiveArithmetic, L.WrappedElement == R.Element {
     combinedMixed(lhs, rhs, name: lhs.name) { $0 - $1 }
 }
 
-/// The element-wise products of two columns, of which the right one may have missing elements.
+/// The element-wise products of two columns; the right one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -45,7 +45,7 @@ where L.Element: Numeric, L.Element == R.WrappedElement {
     combinedMixed(rhs, lhs, name: lhs.name) { $1 * $0 }
 }
 
-/// The element-wise products of two columns, of which the left one may have missing elements.
+/// The element-wise products of two columns; the left one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -54,7 +54,7 @@ where L.WrappedElement: Numeric, L.WrappedElement == R.Element {
     combinedMixed(lhs, rhs, name: lhs.name) { $0 * $1 }
 }
 
-/// The element-wise integer quotients of two columns, of which the right one may have missing elements.
+/// The element-wise integer quotients of two columns; the right one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -63,7 +63,7 @@ where L.Element: BinaryInteger, L.Element == R.WrappedElement {
     combinedMixed(rhs, lhs, name: lhs.name) { $1 / $0 }
 }
 
-/// The element-wise integer quotients of two columns, of which the left one may have missing elements.
+/// The element-wise integer quotients of two columns; the left one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -72,7 +72,7 @@ where L.WrappedElement: BinaryInteger, L.WrappedElement == R.Element {
     combinedMixed(lhs, rhs, name: lhs.name) { $0 / $1 }
 }
 
-/// The element-wise floating-point quotients of two columns, of which the right one may have missing elements.
+/// The element-wise floating-point quotients of two columns; the right one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable
@@ -81,7 +81,7 @@ where L.Element: FloatingPoint, L.Element == R.WrappedElement {
     combinedMixed(rhs, lhs, name: lhs.name) { $1 / $0 }
 }
 
-/// The element-wise floating-point quotients of two columns, of which the left one may have missing elements.
+/// The element-wise floating-point quotients of two columns; the left one may have missing elements.
 ///
 /// Its missing elements are missing in the result; columns of different lengths are a fatal error.
 @inlinable

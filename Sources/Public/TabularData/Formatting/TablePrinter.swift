@@ -61,7 +61,7 @@ struct TablePrinter {
         case elements
     }
 
-    /// Returns the table and, if the options ask for it, a line of counts below it.
+    /// Returns the table and, if the options say so, a line of counts below it.
     func text(_ footer: Footer) -> String {
         var lines: [String] = []
         let widths = (options.includesRowIndices ? [indexWidth] : []) + columns.map(\.width)

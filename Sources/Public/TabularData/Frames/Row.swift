@@ -15,7 +15,7 @@ extension DataFrame {
             self.index = index
         }
 
-        /// The frame of which this is a row, with the values that were written to the row.
+        /// The frame of this row, with the values that were written to the row.
         public var base: DataFrame {
             var base = frame
             for edit in edits { base.stored[edit.position][index] = edit.value }

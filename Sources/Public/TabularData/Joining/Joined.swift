@@ -157,7 +157,7 @@ private struct Join {
 
     /// Returns all pairs of rows with a common code, in the order of `leftRows`.
     ///
-    /// `found` holds the codes of `leftRows`, `alone` of which have none.
+    /// `found` holds the codes of `leftRows`; the rows of `alone` have none.
     private static func pairs(
         _ found: PlainBuffer<UInt32>,
         _ alone: Int,

@@ -6,7 +6,7 @@ public enum SFrameReadingError: Error, Sendable {
     case missingArchive
     /// A file that describes the archive is damaged, or a file is missing.
     case badArchive(String)
-    /// The archive holds another object or version, or has fewer rows than were asked for.
+    /// The archive holds another object or version, or has fewer rows than were requested.
     case unsupportedArchive(String)
     /// A column has a type, by Turi Create's number, that data frames do not hold, such as 8 for images.
     case unsupportedType(Int)
@@ -14,7 +14,7 @@ public enum SFrameReadingError: Error, Sendable {
     case unsupportedLayout(String)
     /// The data of a column is damaged.
     case badEncoding(String)
-    /// The archive has no column of a name that was asked for.
+    /// The archive has no column of a requested name.
     case missingColumn(String)
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-// Equal rows stay in their order, whichever order is asked for.
+// Equal rows stay in their order, for both orders.
 
 extension DataFrame {
     /// Sorts the rows by a column of Booleans, numbers, dates, strings or other `Comparable` elements.
@@ -24,7 +24,7 @@ extension DataFrame {
         self = ordered(by: [keys(columnID.name, T.self)], order)
     }
 
-    /// Sorts the rows by two columns, of which the second decides where the first is equal.
+    /// Sorts the rows by two columns; the second breaks ties of the first.
     public mutating func sort<T0: Comparable, T1: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -33,7 +33,7 @@ extension DataFrame {
         self = ordered(by: [keys(columnID0.name, T0.self), keys(columnID1.name, T1.self)], order)
     }
 
-    /// Sorts the rows by three columns, of which each decides where the ones before it are equal.
+    /// Sorts the rows by three columns; each breaks ties of those before it.
     public mutating func sort<T0: Comparable, T1: Comparable, T2: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -92,7 +92,7 @@ extension DataFrameProtocol {
         ordered(by: [keys(columnID.name, T.self)], order)
     }
 
-    /// Returns the rows sorted by two columns, of which the second decides where the first is equal.
+    /// Returns the rows sorted by two columns; the second breaks ties of the first.
     public func sorted<T0: Comparable, T1: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,
@@ -101,7 +101,7 @@ extension DataFrameProtocol {
         ordered(by: [keys(columnID0.name, T0.self), keys(columnID1.name, T1.self)], order)
     }
 
-    /// Returns the rows sorted by three columns, of which each decides where the ones before it are equal.
+    /// Returns the rows sorted by three columns; each breaks ties of those before it.
     public func sorted<T0: Comparable, T1: Comparable, T2: Comparable>(
         on columnID0: ColumnID<T0>,
         _ columnID1: ColumnID<T1>,

@@ -166,7 +166,7 @@ enum ColumnStorage<Element>: @unchecked Sendable {
         return part
     }
 
-    /// Calls `body` with the memory of trivially copyable elements, none of which is missing, for writing.
+    /// Calls `body` with the memory of trivially copyable elements without missing ones, for writing.
     ///
     /// Returns nil, without calling `body`, for other columns.
     mutating func withMutableElements<R>(

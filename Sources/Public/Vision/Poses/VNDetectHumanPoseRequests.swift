@@ -24,7 +24,7 @@ open class VNDetectHumanHandPoseRequest: VNImageBasedRequest {
         super.init(completionHandler: completionHandler)
     }
 
-    /// The names of the joints of a revision, of which there is one.
+    /// The names of the joints of a revision; there is one revision.
     ///
     /// - Throws: `VNError.unsupportedRevision` for another one.
     public class func supportedJointNames(
@@ -68,7 +68,7 @@ open class VNDetectHumanBodyPoseRequest: VNImageBasedRequest {
         super.init(completionHandler: completionHandler)
     }
 
-    /// The names of the joints of a revision, of which there is one.
+    /// The names of the joints of a revision; there is one revision.
     ///
     /// - Throws: `VNError.unsupportedRevision` for another one.
     public class func supportedJointNames(

@@ -32,7 +32,7 @@ open class VNPoint: NSObject, @unchecked Sendable {
 ///
 /// `@unchecked Sendable`: everything that it holds is immutable.
 open class VNDetectedPoint: VNPoint, @unchecked Sendable {
-    /// How certain the place is, 0…1.
+    /// The confidence of the position, 0…1.
     public let confidence: VNConfidence
 
     init(x: Double, y: Double, confidence: VNConfidence) {

@@ -15,7 +15,7 @@ package struct EfficientNetLite0: Sendable {
     package struct Block: Sendable, Hashable {
         package var kernel: Int
         package var stride: Int
-        /// The factor by which channels are expanded first; 1 for none.
+        /// The expansion factor of the channels; 1 for none.
         package var expansion: Int
         package var inputs: Int
         package var outputs: Int

@@ -41,7 +41,7 @@ package struct NetworkLayers {
         return params
     }
 
-    /// Appends a convolution with TensorFlow's "same" padding, of which the odd row and column lie below and right.
+    /// Appends a convolution with TensorFlow's "same" padding, with the odd row and column below and right.
     ///
     /// `weights` have the shape [output channels, input channels of a group, height, width], which `shape` states;
     /// `bias`, a number for each output channel, is kept in float32.

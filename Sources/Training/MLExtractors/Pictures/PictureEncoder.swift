@@ -7,7 +7,7 @@ import MLSpecification
 
 /// A Core ML model that turns pictures into features.
 package struct PictureEncoder: Sendable {
-    /// How pictures of another aspect ratio are fitted to the model's size, in training and in predictions: the middle
+    /// The fitting of pictures of another aspect ratio to the model's size, in training and in predictions: the middle
     /// is cut out, as Vision's requests do by default.
     package static let fitting = Bitmap.Fitting.centerCrop
 

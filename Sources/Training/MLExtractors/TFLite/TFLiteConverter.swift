@@ -8,7 +8,7 @@ package import MLSpecification
 /// DEPTH_TO_SPACE, DEPTHWISE_CONV_2D, DEQUANTIZE, FULLY_CONNECTED, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, PRELU, RELU, RELU6,
 /// RESHAPE and RESIZE_BILINEAR. Weights are float32 or float16; quantised networks are refused.
 package struct TFLiteConverter {
-    /// How a network is described as a model.
+    /// The interface of a converted network.
     package struct Interface: Sendable, Hashable {
         /// The outputs' names in the file by their names in the model.
         package var outputs: [String: String]
@@ -39,7 +39,7 @@ package struct TFLiteConverter {
     var constants: [Int: TFLiteFile.Constant] = [:]
     /// Pictures to which a convolution still has to add rows and columns of zeros, in place of an operator of its own.
     var padded: [Int: (value: Value, amounts: [Int])] = [:]
-    /// How many operators read each tensor, and whether it is an output.
+    /// The number of operators that read each tensor, and whether it is an output.
     var readers: [Int: Int] = [:]
     /// The operator that is converted, for the names of layers and for errors.
     var place = 0

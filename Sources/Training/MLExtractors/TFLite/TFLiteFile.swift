@@ -15,7 +15,7 @@ struct TFLiteFile {
         var scalar: Scalar?
         /// The values of a constant; empty for a value that is computed.
         var content: ArraySlice<UInt8>
-        /// How the values of a sparse constant are laid out.
+        /// The sparse layout of a constant's values.
         var sparsity: Sparsity?
 
         var count: Int { shape.reduce(1, *) }
@@ -135,7 +135,7 @@ struct TFLiteFile {
         )
     }
 
-    /// Indices in one of the three widths, of which the field `field` names the type and the next one holds the table.
+    /// Indices in one of the three widths; the field `field` names the type and the next one holds the table.
     private static func indices(
         _ buffer: FlatBuffer,
         _ table: FlatBuffer.Table,
@@ -174,7 +174,7 @@ struct TFLiteFile {
         )
     }
 
-    /// Numbers of tensors, each of which exists, or is −1 where an input may be left out.
+    /// Numbers of tensors; each exists, or is −1 where an input may be left out.
     private static func references(
         _ buffer: FlatBuffer,
         _ table: FlatBuffer.Table,

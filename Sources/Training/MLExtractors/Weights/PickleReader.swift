@@ -275,7 +275,7 @@ struct PickleReader {
         push(.name(known))
     }
 
-    /// A call, of which only those that make dictionaries and tensors are known.
+    /// A call; only those that make dictionaries and tensors are known.
     private mutating func reduce() throws(ModelError) {
         let call = try pop(2)
         guard case .name(let name) = nodes[call[0]], case .tuple(let arguments) = nodes[call[1]] else {

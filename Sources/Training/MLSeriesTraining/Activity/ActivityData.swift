@@ -34,7 +34,7 @@ package struct ActivityData: Sendable {
     package let offsets: [Float]
     package let scales: [Float]
 
-    /// How our own classifiers pad windows.
+    /// The padding of windows in our own classifiers.
     private static let filling = RecordingWindows.Filling.lastRow
 
     /// The number of windows in a training sequence, as in Turi Create.

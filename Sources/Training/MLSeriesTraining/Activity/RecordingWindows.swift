@@ -5,7 +5,7 @@ package import MLSpecification
 ///
 /// The windows do not overlap; the last one starts within the recording and is padded.
 package struct RecordingWindows: Sendable, Hashable {
-    /// How the last window is padded behind the end of a recording.
+    /// The padding of the last window behind the end of a recording.
     package enum Filling: String, Sendable, CaseIterable {
         case zeros
         case lastRow

@@ -57,7 +57,7 @@ extension NeuralNetworkBuilder {
         add(name, [input], output, .softmaxNd(.with { $0.axis = Int64(axis) }))
     }
 
-    /// The formula by which `gelu` is computed.
+    /// The formula that computes `gelu`.
     public enum GELU: Hashable, Sendable { case exact, tanhApproximation, sigmoidApproximation }
 
     /// The Gaussian error linear unit x · Φ(x), with Φ the distribution function of the normal distribution.

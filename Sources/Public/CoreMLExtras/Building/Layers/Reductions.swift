@@ -68,7 +68,7 @@ extension NeuralNetworkBuilder {
     ///   - name: The layer's name, unique in the network.
     ///   - function: The function that reduces elements to one.
     ///   - input: The value to process.
-    ///   - axes: The axes, of which negative ones count from the last; nil, the default, for all.
+    ///   - axes: The axes; negative ones count from the last; nil, the default, for all.
     ///   - keepsAxes: Whether reduced axes stay with extent 1; true by default.
     ///   - output: The name of the result; the layer's name by default.
     /// - Returns: The name of the result.

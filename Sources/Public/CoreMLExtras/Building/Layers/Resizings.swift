@@ -2,7 +2,7 @@ import MLSpecification
 import SwiftProtobuf
 
 extension NeuralNetworkBuilder {
-    /// The interpolation by which images are enlarged.
+    /// The interpolation for enlarging images.
     public enum Upsampling: Hashable, Sendable {
         /// The nearest element.
         case nearest
@@ -85,7 +85,7 @@ extension NeuralNetworkBuilder {
     ///   - sampling: The sampling points.
     ///   - form: The meaning of a box's four numbers.
     ///   - isNormalized: Whether coordinates are fractions of the image; false by default.
-    ///   - spatialScale: The factor by which coordinates are multiplied; 1 by default.
+    ///   - spatialScale: The factor that coordinates are multiplied by; 1 by default.
     ///   - output: The name of the result; the layer's name by default.
     /// - Returns: The name of the result.
     @discardableResult

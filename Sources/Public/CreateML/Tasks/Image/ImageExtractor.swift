@@ -13,7 +13,7 @@ struct ImageSettings: Codable, Hashable, Sendable {
     /// The path and the output of the caller's model.
     var modelPath: String?
     var outputName: String?
-    /// Whether the extractor was asked for as Apple's, and the revision.
+    /// Whether the extractor was requested as Apple's, and the revision.
     var isScenePrint = false
     var revision: Int?
     /// The sizes of dense layers; empty for a logistic regression.

@@ -5,7 +5,7 @@ import MLSpecification
 
 /// Writes a classifier of pictures: an extractor and the layers that were trained on its features.
 struct ImageNetworkWriter {
-    /// The least length by which features are divided.
+    /// The minimum norm that features are divided by.
     static let leastLength: Float = 1e-6
     private static let name = "the trained model"
     static let (label, probabilities) = ("classLabel", "classLabelProbs")

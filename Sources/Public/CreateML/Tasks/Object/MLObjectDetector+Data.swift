@@ -185,7 +185,7 @@ extension MLObjectDetector {
         }
     }
 
-    /// A picture that training or an evaluation left out, or objects of which were left out; an addition to Apple's API.
+    /// A picture that training or an evaluation left out, or some of whose objects were left out; an addition to Apple's API.
     public struct SkippedImage: Hashable, Sendable {
         /// The file.
         public var url: URL

@@ -8,7 +8,7 @@ import MLNumerics
 /// Finds objects in pictures.
 ///
 /// A head is trained on the features of EfficientNet-Lite0, which is installed once (`coreml extractor install
-/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are new again and again. Pictures are
+/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are renewed continually. Pictures are
 /// stretched to 320 × 320 pixels, in training and in the predictions of this type; with Vision's requests, use
 /// `.scaleFill`.
 ///

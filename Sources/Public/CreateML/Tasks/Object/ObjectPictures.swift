@@ -120,7 +120,7 @@ struct ObjectPicture: Sendable {
     }
 }
 
-/// The pictures of a training, as far as they are read.
+/// The pictures of a training that have been read.
 struct ObjectPictures {
     struct File: Sendable {
         var picture: AnnotatedPicture

@@ -10,7 +10,7 @@ struct ObjectSettings: Codable, Hashable, Sendable {
     var batchSize: Int
     /// `nil` for the number that suits the number of pictures.
     var iterations: Int?
-    /// The revision of the object print that was asked for; `nil` for the full network.
+    /// The requested revision of the object print; `nil` for the full network.
     var revision: Int?
     var form: BoxForm
     /// The folder of installed extractors; `nil` for the user's.

@@ -13,7 +13,7 @@ public import TabularData
 public struct MLRecommender {
     /// The trained model.
     ///
-    /// A model that is set here is asked for recommendations and evaluated, if it has the features of the trained one,
+    /// A model that is set here makes recommendations and is evaluated, if it has the features of the trained one,
     /// with the ratings of the training data; it cannot be written.
     public var model: MLModel {
         get { task.model }
@@ -117,7 +117,7 @@ public struct MLRecommender {
     ///     `ModelParameters.maxCount`.
     /// - Returns: A table with columns of the item (named as in training), `similar`, `score` and `rank` from 1.
     /// - Throws: `MLCreateError` for identifiers of another type, a negative `maxCount`, and if `model` was set, which
-    ///   cannot be asked for similar items.
+    ///   cannot find similar items.
     public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
         try task.checkNotReplaced("it cannot be asked for similar items: train anew to ask for them")
         try Self.check(maxCount: maxCount)
@@ -214,7 +214,7 @@ public struct MLRecommender {
     ///   - observed: The places of items to leave out.
     ///   - excluded: Further items to leave out.
     /// - Returns: The items and their scores, best first.
-    /// - Throws: `MLCreateError.type` if another model was set that cannot be asked for recommendations.
+    /// - Throws: `MLCreateError.type` if another model was set that cannot make recommendations.
     private func best(
         _ count: Int,
         for chosen: [(item: Int, rating: Double)],

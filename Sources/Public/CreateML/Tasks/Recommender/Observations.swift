@@ -123,7 +123,7 @@ struct Choices: Sendable {
     let userPlaces: [Int32]
     let itemPlaces: [Int32]
 
-    /// Reads rows, of which there may be none.
+    /// Reads rows; there may be none.
     /// - Throws: `MLCreateError` for columns that are missing or of another type, and for missing identifiers.
     init(_ frame: DataFrame, _ userColumn: String, _ itemColumn: String) throws {
         var (userPlaces, itemPlaces): ([Int32], [Int32]) = ([], [])

@@ -15,7 +15,7 @@ struct KeypointReader: Sendable {
     let readsVideos: Bool
     /// The frame rate: pictures of a video that are used for each second.
     var frameRate = 30.0
-    /// Where what finds joints is installed.
+    /// The folder of the installed joint finders.
     let store = ExtractorStore.user
 
     private static let tables: Set<String> = ["json", "csv", "tsv"]

@@ -37,7 +37,7 @@ public struct MLBoostedTreeParameters<Task>: MLTabularParameters {
         get { trees.randomSeed }
         set { trees.randomSeed = newValue }
     }
-    /// The learning rate (shrinkage) by which every tree's leaves are scaled, above 0 and at most 1; 0.3 by default.
+    /// The learning rate (shrinkage) that scales every tree's leaves, above 0 and at most 1; 0.3 by default.
     public var stepSize: Double {
         get { trees.growing.stepSize }
         set { trees.growing.stepSize = newValue }

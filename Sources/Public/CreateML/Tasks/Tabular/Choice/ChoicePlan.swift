@@ -1,4 +1,4 @@
-/// The plan by which an algorithm is chosen on a table.
+/// The plan for the choice of an algorithm for a table.
 ///
 /// Its duration follows from the work of a round of trees: rows × columns × trees.
 struct ChoicePlan {

@@ -107,7 +107,7 @@ struct ChoiceTrials: Sendable {
         return (usual, bestStage(usual))
     }
 
-    /// The amount by which a candidate's mean is below another's, in standard errors of the difference.
+    /// The difference by which a candidate's mean is below another's, in standard errors of the difference.
     ///
     /// The variance between folds is enlarged as in Nadeau and Bengio (2003), as the folds of all repeats share their
     /// rows.

@@ -10,7 +10,7 @@ import MLTreeTraining
 package struct Hyperparameter: Sendable {
     /// The name in Apple's interface.
     package let name: String
-    /// Which algorithms have it, and its meaning.
+    /// The algorithms that have it, and its meaning.
     private let meaning: String
     /// The algorithms that have it.
     package let algorithms: Set<TabularAlgorithm>
