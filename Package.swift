@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
-// The package as data: rooms of folders, a row a target. A target depends on rows above its own only, so the order of the
-// rows is the architecture; `scripts/check-layers` holds it, the imports and Documentation/Architecture.md against them.
+// The package as data: folders of targets, a row a target; the folders of Sources are the layers. A target depends on rows
+// above its own only, so the order of the rows is the architecture; `scripts/check-layers` compares it with the imports and
+// Documentation/Architecture.md.
 
 import PackageDescription
 
@@ -19,9 +20,9 @@ let openCombine = ["OpenCombine", "OpenCombineDispatch", "OpenCombineFoundation"
     Target.Dependency.product(name: $0, package: "OpenCombine")
 }
 
-/// Targets whose folders lie in `folder`.
-func room(_ folder: String, _ targets: [Target]) -> [Target] {
-    for target in targets { target.path = "\(folder)/\(target.name)" }
+/// The targets in the subfolders of `path`.
+func folder(_ path: String, _ targets: [Target]) -> [Target] {
+    for target in targets { target.path = "\(path)/\(target.name)" }
     return targets
 }
 
@@ -86,7 +87,7 @@ func example(_ name: String, _ folder: String) -> Target {
 
 let sources: [[Target]] = [
     // Shims over C libraries, and C of our own that knows nothing of models.
-    room(
+    folder(
         "Sources/Libraries",
         [
             c("CSharedLibrary", links: ["dl"]),
@@ -103,7 +104,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Numbers in memory, and the fast loops over them for each instruction set.
-    room(
+    folder(
         "Sources/Kernels",
         [
             module("MLNumerics", ["CMappedFiles"]),
@@ -113,7 +114,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Pictures, sound and drawings, with Apple's modules that Linux lacks of them.
-    room(
+    folder(
         "Sources/Media",
         [
             c("CImageCodecs", ["CSharedLibrary"], links: ["jpeg", "png", "webp", "gif"]),
@@ -131,7 +132,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Model files: read, written, described; the values of features.
-    room(
+    folder(
         "Sources/Formats",
         [
             module("MLSpecification", [protobuf]),
@@ -144,7 +145,7 @@ let sources: [[Target]] = [
         ]
     ),
     // From a model file to answers: graph, operators, passes, plans; classic models; compiled models.
-    room(
+    folder(
         "Sources/Engine",
         [
             module("MLGraph", ["MLNumerics"]),
@@ -163,7 +164,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Gradients and optimizers; trees, linear models, texts and series.
-    room(
+    folder(
         "Sources/Training",
         [
             module("MLTrainingCore", ["MLNumerics", "MLFeatures"]),
@@ -222,7 +223,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Inspection of model files: comparison, validation, tests and previews.
-    room(
+    folder(
         "Sources/Inspection",
         [
             module(
@@ -240,7 +241,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Apple's frameworks as apps import them, and what Linux needs beside them.
-    room(
+    folder(
         "Sources/Public",
         [
             module("BackgroundTasks"),
@@ -285,7 +286,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Encrypted models, keys and archives.
-    room(
+    folder(
         "Sources/Encryption",
         [
             c("CSecrets", ["CMLKernels"]),
@@ -304,7 +305,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Delivering models: signed metadata, policies, keys, the client of a device.
-    room(
+    folder(
         "Sources/Deployment",
         [
             module("UpdateFramework", crypto),
@@ -330,7 +331,7 @@ let sources: [[Target]] = [
         ]
     ),
     // Command lines, the library of the Python package, programs that measure.
-    room(
+    folder(
         "Sources/Programs",
         [
             module(
@@ -381,7 +382,7 @@ let sources: [[Target]] = [
 ]
 
 let checks: [[Target]] = [
-    room(
+    folder(
         "Tests/Support",
         [
             module(
@@ -394,14 +395,14 @@ let checks: [[Target]] = [
             tests("TestSupportTests", ["MLNumerics", "MLGraph", "TestSupport"]),
         ]
     ),
-    room(
+    folder(
         "Tests/Kernels",
         [
             tests("MLNumericsTests", ["MLNumerics"]),
             tests("MLKernelsTests", ["MLKernels"]),
         ]
     ),
-    room(
+    folder(
         "Tests/Media",
         [
             tests("MLDrawingTests", ["MLNumerics", "MLDrawing"]),
@@ -412,7 +413,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Formats",
         [
             client("GeneratedClassesInSwift5", ["CoreML"], version: .v5),
@@ -428,7 +429,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Engine",
         [
             tests(
@@ -460,7 +461,7 @@ let checks: [[Target]] = [
             tests("OperatorCensusTests", ["MLGraph", "MLOperators", "TestSupport"]),
         ]
     ),
-    room(
+    folder(
         "Tests/Training",
         [
             tests("MLTrainingCoreTests", ["MLNumerics", "MLFeatures", "MLTrainingCore"]),
@@ -513,7 +514,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Inspection",
         [
             tests(
@@ -533,7 +534,7 @@ let checks: [[Target]] = [
             tests("MLPreviewTests", ["MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "MLPreview"]),
         ]
     ),
-    room(
+    folder(
         "Tests/Public",
         [
             client(
@@ -580,7 +581,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Encryption",
         [
             app("ClearApp", ["CoreML"]),
@@ -597,7 +598,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Deployment",
         [
             module(
@@ -642,7 +643,7 @@ let checks: [[Target]] = [
             ),
         ]
     ),
-    room(
+    folder(
         "Tests/Programs",
         [
             program("FlowerGarden", ["MLNumerics", "MLDrawing", "CoreML", "CoreMLExtras"]),
@@ -657,13 +658,13 @@ let checks: [[Target]] = [
         ]
     ),
     // Programs that independent implementations are compared with.
-    room("Oracles/poses", [program("PoseRunner", ["MLImages", "ImageIO", "MLExtractors", "MLPoses"])]),
-    room("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
-    room(
+    folder("Oracles/poses", [program("PoseRunner", ["MLImages", "ImageIO", "MLExtractors", "MLPoses"])]),
+    folder("Oracles/trees", [program("TreeTrainingRunner", ["MLNumerics", "MLKernels", "MLTreeTraining"])]),
+    folder(
         "Oracles/linear-models",
         [program("LinearTrainingRunner", ["MLNumerics", "MLKernels", "MLTrainingCore", "MLLinearTraining"])]
     ),
-    room(
+    folder(
         "Oracles/texts",
         [
             program(
@@ -672,15 +673,15 @@ let checks: [[Target]] = [
             )
         ]
     ),
-    room("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
-    room("Oracles/questions", [program("QuestionRunner", ["CoreML", "QuestionAnswering"])]),
-    room("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
-    room("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
-    room(
+    folder("Oracles/python-training", [program("PythonTrainingRunner", ["TabularData", "CreateML"])]),
+    folder("Oracles/questions", [program("QuestionRunner", ["CoreML", "QuestionAnswering"])]),
+    folder("Oracles/languages", [program("LanguageRunner", ["NaturalLanguage"])]),
+    folder("Oracles/series", [program("SeriesTrainingRunner", ["MLNumerics", "MLKernels", "MLSeriesTraining"])]),
+    folder(
         "Oracles/network-training",
         [program("TrainingRunner", ["MLNumerics", "MLKernels", "MLFiles", "MLFeatures", "MLUpdating"])]
     ),
-    room(
+    folder(
         "Oracles/encryption",
         [
             program(
@@ -689,8 +690,8 @@ let checks: [[Target]] = [
             )
         ]
     ),
-    room("Oracles/key-service", [program("KeyServiceRunner", ["MLFiles", "MLEncryption", "DeploymentKeys"])]),
-    room("Oracles/update-framework", [program("UpdateFrameworkRunner", ["UpdateFramework"])]),
+    folder("Oracles/key-service", [program("KeyServiceRunner", ["MLFiles", "MLEncryption", "DeploymentKeys"])]),
+    folder("Oracles/update-framework", [program("UpdateFrameworkRunner", ["UpdateFramework"])]),
 ]
 
 let examples: [Target] = [
