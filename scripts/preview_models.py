@@ -187,7 +187,7 @@ BODY = [(.50, .16), (.53, .14), (.47, .14), (.57, .16), (.43, .16), (.63, .30), 
 
 
 def figure(joint):
-    """Where the figure of the scene has a joint, as parts of the picture."""
+    """The positions of the joints of the scene's figure, in fractions of the picture."""
     x, y = BODY[joint]
     return (300 + (x - .5) * 380) / 960, (160 + y * 540) / 720
 
@@ -428,7 +428,7 @@ def stickers(path):
     save_spec(model, str(path))
 
 
-# What `coreml train` learns.
+# Models that `coreml train` trains.
 
 def write_table(path, header, rows):
     with open(path, "w", newline="") as file:

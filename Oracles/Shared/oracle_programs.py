@@ -1,4 +1,4 @@
-"""What oracles start of ours, which is built first: an older one would answer as well."""
+"""Programs of this project that oracles run; they are built first, because an older build would answer, too."""
 import json
 import os
 import pathlib

@@ -107,7 +107,7 @@ def tables():
 
 
 def split(count, seed):
-    """Which rows are held out: a quarter."""
+    """The held-out rows: a quarter."""
     held = np.zeros(count, bool)
     held[np.random.default_rng(seed).permutation(count)[:round(count / 4)]] = True
     return held

@@ -1,4 +1,4 @@
-"""What the tests ask about the machine, answered so that they run where there is no Mac.
+"""Replaces the tests' queries about the machine, so that they run without a Mac.
 
 No file of coremltools is edited: each answer is put into a module right after (or right before) it executes.
 COREML_CONFORMANCE_WHEEL names a folder into which our wheel was unpacked (`pip install --target`); without it the
@@ -103,7 +103,7 @@ hooks.after["libsvm"], hooks.after["libsvm.svmutil"] = give_version, unfold_enum
 
 
 def replace_housing_data(module):
-    """The suite downloads a table of 506 houses; a synthetic one of the same form stands in."""
+    """The suite downloads a table of 506 houses; a synthetic one of the same form replaces it."""
     from housing import housing
     module.load_boston = housing
 
@@ -126,7 +126,7 @@ def is_recurrent(program):
 
 
 def allow_for_half_precision(module):
-    """Where a model of float32 holds values of float16, the suite compares with what nobody rounded to float16, to 1e-5.
+    """If a float32 model holds float16 values, the suite compares with values that are not rounded to float16, to 1e-5.
     No result can be so near.  One unit in the last place is allowed instead, and one of the largest value where large
     terms cancel.  Four are allowed where `rnn` carries what the rounding of inputs and weights cost from step to step:
     over 64 inputs the exact function of the rounded numbers is up to 3.3 units away."""

@@ -10,7 +10,7 @@ class Group:
     sampled: bool = True
     """Whether one case of each test function and backend runs when not everything is asked for."""
     left_out: str = ""
-    """What does not run either then: an expression of pytest's -k."""
+    """The tests that are excluded even then: an expression of pytest's -k."""
     environment: str = "all"
     """The set of packages of Oracles/Shared/environment that is needed."""
     meaning: str = ""

@@ -35,7 +35,7 @@ def members(pattern, names):
 
 @dataclasses.dataclass
 class Verdict:
-    """What became of a group."""
+    """The outcome of a group."""
     ran: dict
     expected: dict
     collected: set

@@ -36,7 +36,7 @@ OUTCOMES, COLLECTED = setting("OUTCOMES"), setting("COLLECTED")
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
 reached = set()
-"""What the running test has asked of our module: "load", "predict"."""
+"""The calls that the running test has made to our module: "load", "predict"."""
 
 started = [0]
 """How many tests have started."""

@@ -18,7 +18,7 @@ DEVANAGARI = "hi mr ne".split()
 HAN = "ja zh-Hans zh-Hant".split()
 LEARNT = LATIN + CYRILLIC + ARABIC + DEVANAGARI + HAN
 
-# What packages call a language, when it is not the tag.
+# Package names of a language that are not its tag.
 ALIASES = {
     "nb-no": "nb", "no": "nb", "en-gb": "en", "en-us": "en", "es-es": "es", "es-mx": "es",
     "hi-in": "hi", "ne-np": "ne", "pt-br": "pt", "pt-pt": "pt", "sv-se": "sv", "ga-ie": "ga", "zh-cn": "zh-Hans",
@@ -63,7 +63,7 @@ def unpack(package, folder):
         (archive,) = folder.glob(f"{package}_*.deb")
         partial = folder / f"{package}.partial"
         shutil.rmtree(partial, ignore_errors=True)
-        # What pictures and sounds weigh is left in the archive.
+        # Pictures and sounds are left in the archive because of their size.
         with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as tar:
             partial.mkdir()
             subprocess.run(["tar", "-x", "-C", partial, "--exclude=*.png", "--exclude=*.jpg", "--exclude=*.ogg",

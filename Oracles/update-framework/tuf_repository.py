@@ -162,7 +162,7 @@ class Repository:
         for role in [*roles, "snapshot", "timestamp"]:
             self.publish(role)
 
-    # What publishers do
+    # Actions of publishers
 
     def op_timestamp(self):
         self.documents["timestamp"].signed.expires = self.soon(3)
@@ -307,7 +307,7 @@ class Repository:
     def op_clock_back(self):
         self.now = max(START, self.now - datetime.timedelta(days=self.rng.randint(1, 5)))
 
-    # What thieves of keys and careless publishers do; these last
+    # Actions of key thieves and careless publishers; they persist
 
     def op_fast_forward(self):
         role = self.rng.choice(TOP[1:])
@@ -393,7 +393,7 @@ def act(repository, ops):
     getattr(repository, f"op_{repository.rng.choices(names, weights)[0]}")()
 
 
-# What servers and networks do; these last for one update
+# Faults of servers and networks; they last for one update
 
 def newest(repository):
     """The names of the files that a client asks for next, or nearly."""

@@ -16,7 +16,7 @@ from wire import difference
 
 
 def facts(file):
-    """What the wire and JSON forms of a file's messages depend on."""
+    """The schema that determines the wire and JSON forms of a file's messages."""
     found = {}
 
     def note_enum(scope, enum):

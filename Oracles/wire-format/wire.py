@@ -10,7 +10,7 @@ TOOL = os.environ["COREML_TOOL"]
 
 
 def difference(path):
-    """What got lost when the model at `path` was read and written again; empty when nothing."""
+    """The differences after the model at `path` was read and written again; empty if there are none."""
     path = pathlib.Path(path)
     scratch = pathlib.Path(tempfile.mkdtemp())
     try:

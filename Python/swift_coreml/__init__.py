@@ -25,7 +25,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # What coremltools needs of this package is imported without the rest.
+    # The part that coremltools needs of this package is imported without the rest.
     if name in _PLACES:
         import importlib
         return getattr(importlib.import_module("." + _PLACES[name], __name__), name)

@@ -1,4 +1,4 @@
-"""What goes wrong with models, as exceptions: each message names the culprit and says what to do."""
+"""Errors of models as exceptions: each message names the cause and says what to do."""
 from __future__ import annotations
 
 import re

@@ -20,7 +20,7 @@ _PARAMETERS = {
 
 
 class Forest:
-    """What is learned of a plan for boosted trees."""
+    """The learned state of a plan for boosted trees."""
 
     takes_missing = True
     constructor = "trained_from_trees"

@@ -41,7 +41,7 @@ LOCAL = {
 """Parameters of local training that several machines have no place for, and what they are for."""
 
 LOST = "XGBoostError"
-"""What the error of a worker names that has lost another one."""
+"""The marker in the error of a worker that has lost another one."""
 
 _LEARNERS: dict[type, Any] = {
     BoostedTreeClassifier: forests.Forest, BoostedTreeRegressor: forests.Forest,
@@ -53,7 +53,7 @@ class WorkerError(CoreMLError):
 
 
 class Plan:
-    """What all workers of a training know: the columns, the classes, the parameters."""
+    """The shared description of a training: the columns, the classes, the parameters."""
 
     def __init__(
         self, kind: type[Trained], target: str, features: Sequence[Column], labels: Optional[Sequence[Any]],
@@ -342,7 +342,7 @@ def _measured(plan: Plan, rows: Rows, predict: Callable[[Any], Any]) -> dict[str
 
 
 def answered(answers: Iterable[bytes]) -> dict[str, Any]:
-    """What the first worker answered; raises what was wrong with rows."""
+    """The first worker's answer; raises errors in rows."""
     texts = [json.loads(answer) for answer in answers if answer]
     for text in texts:
         if "failures" in text:

@@ -1,4 +1,4 @@
-"""What a model takes and gives, as its file states it."""
+"""A model's inputs and outputs, as stated in its file."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
@@ -18,7 +18,7 @@ class Feature(NamedTuple):
     optional: bool
     """Whether a prediction may leave it out."""
     description: str
-    """What the model's author says about it."""
+    """The model author's metadata."""
     shape: Optional[tuple[int, ...]] = None
     """The extents of an array, outermost axis first; the default ones where they are flexible, empty where none are
     stated."""
@@ -72,7 +72,7 @@ class Parameter(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """What a model's author says about the model; empty where the author says nothing."""
+    """The author's metadata of the model; empty fields where the author gives none."""
 
     description: str
     version: str

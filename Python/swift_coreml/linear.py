@@ -22,7 +22,7 @@ Array = Any
 
 
 class LinearModel:
-    """What is learned of a plan for a linear or logistic regression."""
+    """The learned state of a plan for a linear or logistic regression."""
 
     takes_missing = False
     constructor = "trained_from_weights"

@@ -44,7 +44,7 @@ def _executor() -> "concurrent.futures.ThreadPoolExecutor":
 
 
 class State(Mapping[str, "np.ndarray[Any, Any]"]):
-    """What a stateful model keeps from one prediction to the next; `Model.make_state` makes one.
+    """The state that a stateful model keeps from one prediction to the next; `Model.make_state` makes one.
 
     Its buffers are read and replaced by name: `state["cache"]` is a copy, and `state["cache"] = array` writes.
     """
@@ -130,7 +130,7 @@ class Model:
 
     @property
     def path(self) -> Optional[str]:
-        """Where the model was loaded from; `None` for the result of an update that was not saved."""
+        """The path that the model was loaded from; `None` for the result of an update that was not saved."""
         return self._path
 
     @property
@@ -160,7 +160,7 @@ class Model:
 
     @property
     def metadata(self) -> Metadata:
-        """What the author says about the model.
+        """The author's metadata of the model.
 
         >>> import swift_coreml
         >>> swift_coreml.Model("Digits.mlmodel").metadata.license

@@ -11,7 +11,7 @@ from .errors import error
 from .library import Handle, _library, take_text
 
 HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_ssize_t, c_char_p)
-"""What an update calls: context, event, metrics and parameters as JSON."""
+"""The callback of an update: context, event, metrics and parameters as JSON."""
 
 _P, _N, _C = c_void_p, c_ssize_t, c_char_p
 

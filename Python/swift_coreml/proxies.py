@@ -206,7 +206,7 @@ class _MLModelStructureNeuralNetworkLayerProxy:
 
 
 class _MLComputePlanProxy:
-    """Where the parts of a model run: all on the processor."""
+    """The compute devices of a model's parts: all on the processor."""
 
     _structure = None
 

@@ -78,7 +78,7 @@ def cache() -> pathlib.Path:
 
 
 def unpacked(load: Callable[[], bytes], digest: str, name: str) -> str:
-    """The path of the files on this host; whoever comes first compares the checksum, unpacks them, and compiles packages.
+    """The path of the files on this host; the first process compares the checksum, unpacks them, and compiles packages.
 
     A compiled model's weights are mapped as they lie in the file, so all processes of a host share one copy.
     """

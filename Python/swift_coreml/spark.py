@@ -114,7 +114,7 @@ def train(
 
 
 def _worker_error(failure: str, workers: int) -> tuple[growing.WorkerError, bool]:
-    """What a failed job says of the worker that failed first, and whether to begin again because a worker is gone."""
+    """The first worker's failure in a failed job, and whether to begin again because a worker is gone."""
     said = re.search(r"WorkerError: (worker .*)", failure)
     if said is not None:
         return growing.WorkerError(said.group(1)), growing.LOST in said.group(1)
@@ -124,7 +124,7 @@ def _worker_error(failure: str, workers: int) -> tuple[growing.WorkerError, bool
 
 
 class _Training:
-    """What a task of a training does: the first one holds the meeting point of them all."""
+    """A training task: the first one runs the rendezvous of all tasks."""
 
     def __init__(self, plan: growing.Plan):
         self.plan = plan
@@ -159,7 +159,7 @@ def _quoted(name: str) -> str:
 
 
 class _Work:
-    """What a task does with its batches."""
+    """A task's work on its batches."""
 
     def __init__(
         self, files: Any, digest: str, name: str, function: Optional[str], inputs: Inputs, prefix: str, error: str,

@@ -20,7 +20,7 @@ EVENTS = {"training_begin": 1, "epoch_end": 2, "mini_batch_end": 4}
 
 
 class Event:
-    """What an update tells: the name of the event, the metrics, and the parameters in use.
+    """An event of an update: its name, the metrics, and the parameters in use.
 
     Only while `progress` runs can it be asked for the model, cancelled, or given other parameters.
     """

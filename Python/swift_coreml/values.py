@@ -193,7 +193,7 @@ def _converted(name, array):
 
 
 def _remedy(name, value):
-    """What is wrong with a value, and what to pass instead, in one line."""
+    """The error in a value, and the value to pass instead, in one line."""
     taken = "a number, a string, an array, a picture of Pillow, or a dictionary of numbers by strings or integers"
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim > 0:
         return f"'{name}' is an array of {value.dtype}; pass {name}.astype(np.float64)"

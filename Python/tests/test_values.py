@@ -1,4 +1,4 @@
-"""What goes into a table of features comes out as Apple's binding would give it."""
+"""Values in a table of features are returned as Apple's binding would return them."""
 import numpy as np
 import pytest
 from PIL import Image

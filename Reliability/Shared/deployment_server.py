@@ -1,4 +1,4 @@
-"""What scripts that try the server have in common: starting it, speaking to it, and the archives that it is given."""
+"""Helpers for scripts that try the server: starting it, requests, and sample archives."""
 import base64
 import hashlib
 import http.client
@@ -76,7 +76,7 @@ class Server:
         return self
 
     def __exit__(self, *_):
-        # What a program that was started through another one is: that one's child.
+        # The child of a program that was started through another one.
         children = subprocess.run(["pgrep", "-P", str(self.process.pid)], stdout=subprocess.PIPE, text=True).stdout.split()
         os.kill(int(children[0]) if children else self.process.pid, signal.SIGTERM)
         try:

@@ -1,4 +1,4 @@
-"""What a disk may hold after the power fails: a program's system calls, recorded by strace, and the folders that may be left
+"""The possible states of a disk after a power failure: system calls, recorded by strace, and the folders that may be left
 when what was not brought to the disk is lost in part.
 
 The model is stricter than Linux's file systems: until a file is synchronized, any 4 KiB block of what was written to it may be
@@ -19,7 +19,7 @@ BLOCK = 4096
 
 
 def traced(folder):
-    """What to put before a command so that its calls are recorded in files under `folder`."""
+    """The command prefix that records the calls in files under `folder`."""
     folder.mkdir(parents=True)
     return ["strace", "-ff", "-qq", "--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns", "-xx", "-s", "100000000",
             "--signal=none", "-e", f"trace={CALLS}", "-o", str(folder / "calls")]
@@ -74,11 +74,11 @@ def nanoseconds(text):
 class Inode:
     def __init__(self, content=None, is_folder=False):
         self.is_folder = is_folder
-        # What the disk has for good, and changes that it may have: (index, kind, …).
+        # The durable state of the disk, and changes that it may have: (index, kind, …).
         self.content = bytearray(content or b"")
         self.names = {}
         self.pending = []
-        # What a reader sees now.
+        # The state that a reader sees now.
         self.size = len(self.content)
 
 

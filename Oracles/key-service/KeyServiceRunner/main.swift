@@ -282,7 +282,8 @@ func rest(_ folder: String, _ strength: StorageStrength) throws {
     print("\(ring.epochs.count) \(vault.strength) \(device.strength)")
 }
 
-/// Where halves of a key lie in this process's memory. The needle is masked, so that looking for it makes no copy.
+/// The addresses of halves of a key in this process's memory. The needle is masked, so that looking for it makes no
+/// copy.
 func places(ofMasked needle: [UInt8]) throws -> [String] {
     let chunk = 1 << 20
     guard let buffer = mmap(nil, chunk + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),

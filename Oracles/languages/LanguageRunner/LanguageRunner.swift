@@ -27,7 +27,7 @@ struct LanguageRunner {
     }
 
     static func main() throws {
-        // What the first use reads is no part of the time.
+        // The data read on first use is not part of the time.
         _ = NLLanguageRecognizer.dominantLanguage(for: "a")
         while let line = readLine() {
             let request = try JSONDecoder().decode(Request.self, from: Data(line.utf8))

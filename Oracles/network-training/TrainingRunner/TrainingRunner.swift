@@ -5,7 +5,8 @@ import MLKernels
 import MLNumerics
 import MLUpdating
 
-/// Trains an updatable network on recorded examples in a given order: `training-runner FOLDER [--double] [--threads N]`.
+/// Trains an updatable network on recorded examples in a given order: `training-runner FOLDER [--double] [--threads
+/// N]`.
 ///
 /// FOLDER holds `model.mlmodel`, `run.json` (see `Run`), `inputs.bin` (float32, example by example) and `targets.bin`
 /// (int32 classes, or float32 values). Written there: `weights.bin`, every parameter as float64 in the order of the
@@ -26,7 +27,7 @@ struct TrainingRunner {
     struct Report: Encodable {
         var losses: [Double] = []
         var seconds: [Double] = []
-        /// What all threads together computed in each epoch.
+        /// The total of all threads in each epoch.
         var processorSeconds: [Double] = []
         var preparation = 0.0
         var peakMegabytes = 0.0

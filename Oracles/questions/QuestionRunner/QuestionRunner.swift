@@ -64,7 +64,7 @@ struct QuestionRunner {
             lowercases: request.lowercases,
             stripsAccents: request.stripsAccents
         )
-        // What the first use makes is no part of the time.
+        // The objects made on first use are not part of the time.
         _ = tokenizer.tokens("a\u{E9}")
         var reply = Reply()
         if let path = request.model {

@@ -9,11 +9,11 @@ import MLTrainingCore
 ///
 /// Standard input has one JSON request a line, the answer is one line each.
 /// - `{"task": "classify", "train": FILE, "test": FILE, "characters": false}`: lines of a label, a tab and a text.
-/// - `{"task": "tag", "train": FILE, "test": FILE, "attributes": false}`: CRFsuite's lines, a label and attributes between
-///   tabs, an empty line after each sequence. Tokens are the first attribute without its "w=" or "w[0]=", and have the
-///   features of taggers; with `attributes` they have the ones of the file.
-/// - `{"task": "neighbours", "vectors": FILE, "words": n, "dimensions": d, "queries": q, "count": k}`: 32-bit floats; the
-///   neighbours of the first q rows are in the answer.
+/// - `{"task": "tag", "train": FILE, "test": FILE, "attributes": false}`: CRFsuite's lines, a label and attributes
+///   between tabs, an empty line after each sequence. Tokens are the first attribute without its "w=" or "w[0]=", and
+///   have the features of taggers; with `attributes` they have the ones of the file.
+/// - `{"task": "neighbours", "vectors": FILE, "words": n, "dimensions": d, "queries": q, "count": k}`: 32-bit floats;
+///   the neighbours of the first q rows are in the answer.
 @main
 struct TextTrainingRunner {
     struct Request: Decodable {
@@ -133,7 +133,7 @@ struct TextTrainingRunner {
             let name = ["w=", "w[0]="].first { first.hasPrefix($0) } ?? ""
             result[last].tokens.append(String(first.dropFirst(name.count)))
             guard attributes else { continue }
-            result[last].keys += fields.dropFirst().map { FeatureKey.of($0.utf8) }
+            result[last].keys += fields.dropFirst().map { FeatureKey.hash($0.utf8) }
             result[last].ends.append(result[last].keys.count)
         }
         if result[result.count - 1].labels.isEmpty { result.removeLast() }

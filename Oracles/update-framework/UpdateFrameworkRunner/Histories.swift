@@ -41,7 +41,7 @@ enum Histories {
         var problem: Problem?
         var lookups: [Lookup] = []
         var requests: [String] = []
-        /// What is known without a network: until when it is valid, or what is wrong with it.
+        /// The state known without a network: the expiry, or the error.
         var validUntil: String?
         var cachedProblem: Problem?
     }

@@ -149,7 +149,7 @@ class Decoder(nn.Module):
 
 
 def inputs(tokens, start, context):
-    """What the decoder takes for `tokens` [1 n] from position `start`: each sees those before it and itself."""
+    """The decoder's inputs for `tokens` [1 n] from position `start`: each sees those before it and itself."""
     places = torch.arange(start, start + tokens.shape[1])[:, None]
     mask = torch.where(torch.arange(context)[None] <= places, 0.0, -1e4)[None, None]
     return tokens, torch.tensor([start], dtype=torch.int32), mask

@@ -128,7 +128,7 @@ def one_layer():
     return Network(nn.Linear(8, 8).eval(), {"x": torch.rand(1, 8)}, ["y"])
 
 
-# Small networks first: whoever waits for models gets the first ones soon.
+# Small networks first: the first models are ready soon.
 ZOO = {
     "one_layer": Entry(one_layer, onnx=True),
     "squeezenet1_1": Entry(classifier("squeezenet1_1"), onnx=True),

@@ -1,4 +1,4 @@
-"""What a line of the zoo is made of, and the helpers that its makers share."""
+"""The parts of an entry of the zoo, and the helpers that the model makers share."""
 from dataclasses import dataclass
 from typing import Callable
 

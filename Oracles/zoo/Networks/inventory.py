@@ -1,4 +1,4 @@
-"""What the files of the zoo use: MIL operations by opset, neural-network layers by kind."""
+"""The operations in the zoo's files: MIL operations by opset, neural-network layers by kind."""
 import json
 from collections import Counter
 

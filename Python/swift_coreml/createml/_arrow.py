@@ -40,7 +40,7 @@ ArrowArrayStream._fields_ = [
     ("get_next", ctypes.CFUNCTYPE(c_int, c_void_p, POINTER(ArrowArray))),
     ("get_last_error", c_void_p), ("release", c_void_p), ("private_data", c_void_p)]
 
-# What is built here belongs to Python, and its receiver copies it; a null pointer would say that it was released.
+# Structures built here belong to Python, and their receiver copies them; a null pointer would mark them as released.
 _release_nothing = _Release(lambda _: None)
 _RELEASE = ctypes.cast(_release_nothing, c_void_p).value
 

@@ -1,4 +1,4 @@
-"""What all trained models have, and how they are trained."""
+"""The common base of trained models, and their training."""
 from __future__ import annotations
 
 import json
@@ -16,7 +16,7 @@ Loaded = TypeVar("Loaded", bound="TabularModel")
 
 
 def validation_options(validation: Validation) -> tuple[dict[str, Any], Optional[Data]]:
-    """What the library is asked for, and the data of validation, if they are the caller's."""
+    """The request to the library, and the validation data, if the caller provides them."""
     if validation is None or validation is False or (isinstance(validation, (int, float)) and validation == 0):
         return {"kind": "none"}, None
     if isinstance(validation, str) and validation == "auto":

@@ -11,7 +11,7 @@ from .. import library
 
 
 class TrainingError(RuntimeError):
-    """What Create ML refuses: data, parameters, sessions or files; the message says what to do."""
+    """An error of Create ML: data, parameters, sessions or files; the message says what to do."""
 
 
 class TrainingCancelled(TrainingError):

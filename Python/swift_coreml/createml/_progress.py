@@ -123,7 +123,7 @@ class Notebook(Silent):
 
 
 def shown(progress: Progress) -> Silent:
-    """What shows progress as the caller asks for."""
+    """The progress display that the caller chose."""
     if callable(progress):
         return Calling(progress)
     if progress is False or progress is None:

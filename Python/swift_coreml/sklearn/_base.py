@@ -20,7 +20,7 @@ def _columns(X: numpy.ndarray) -> dict[str, numpy.ndarray]:
 
 
 class _Estimator(BaseEstimator):
-    """What classifiers and regressors share: validation of input, training, and a state that can be pickled."""
+    """The common base of classifiers and regressors: validation of input, training, and a state that can be pickled."""
 
     _task: ClassVar[str] = ""
     _allows_missing: ClassVar[bool] = False

@@ -4,11 +4,11 @@ import CoreMLExtras
 /// Finds out how a model's examples may be predicted together.
 enum BatchProbe {
     /// The form for a model, and the most rows of a stack.
-    static func form(of model: MLModel, _ options: BatchOptions) -> (form: BatchForm, mostRows: Int) {
-        guard options.mostExamples > 1 else { return (.single, .max) }
+    static func form(of model: MLModel, _ options: BatchOptions) -> (form: BatchForm, maximumRowCount: Int) {
+        guard options.maximumBatchSize > 1 else { return (.single, .max) }
         if model.prefersBatches { return (.together, .max) }
         guard let rows = leadingExtents(model.modelDescription), rows > 1, isIndependent(model),
-            !options.stacksWhenFaster || isFaster(model, rows: min(rows, options.mostExamples))
+            !options.stacksWhenFaster || isFaster(model, rows: min(rows, options.maximumBatchSize))
         else { return (.single, .max) }
         return (.stacked, rows)
     }
@@ -42,15 +42,15 @@ enum BatchProbe {
         guard description.stateDescriptionsByName.isEmpty,
             description.features(.output).allSatisfy({ $0.type == .multiArray })
         else { return nil }
-        var most = Int.max
+        var maximum = Int.max
         for input in description.features(.input) {
             guard let constraint = input.multiArrayConstraint?.shapeConstraint, !input.isOptional,
                 constraint.type == .range, let range = constraint.sizeRangeForDimension.first?.rangeValue,
                 range.contains(1)
             else { return nil }
-            most = min(most, range.upperBound - 1)
+            maximum = min(maximum, range.upperBound - 1)
         }
-        return description.features(.input).isEmpty ? nil : most
+        return description.features(.input).isEmpty ? nil : maximum
     }
 
     /// Whether two examples have the same outputs apart and stacked, up to rounding.

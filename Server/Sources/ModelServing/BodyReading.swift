@@ -25,7 +25,7 @@ package final class BodyBudget: Sendable {
 }
 
 /// The part of the budget that a request uses; it is returned with the last reference.
-package final class BodyShare: Sendable {
+package final class BodyReservation: Sendable {
     private let budget: BodyBudget
     private let reserved = Mutex(0)
 
@@ -55,7 +55,7 @@ extension Request {
     ///   - share: what the body takes of the budget.
     /// - Returns: the bytes.
     /// - Throws: `ServingError`: 413 when it is larger, 415 when it is compressed, 503 when there is no room.
-    func wholeBody(limit: Int, share: BodyShare) async throws -> ByteBuffer {
+    func collectBody(limit: Int, share: BodyReservation) async throws -> ByteBuffer {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" {
             throw ServingError(415, "The body has the encoding \"\(encoding)\": send it uncompressed.")
         }

@@ -15,13 +15,13 @@ extension ModelInterface {
     ///
     /// - Throws: `ServingError` that names the input and what the model takes.
     func example(_ tensors: [Tensor]) throws -> Example {
-        var given = [String: Tensor](minimumCapacity: tensors.count)
-        for tensor in tensors { given[tensor.name] = tensor }
+        var provided = [String: Tensor](minimumCapacity: tensors.count)
+        for tensor in tensors { provided[tensor.name] = tensor }
         var values: [String: Any] = [:]
         for feature in description.features(.input) {
             if feature.type == .dictionary {
-                let keys = given.removeValue(forKey: Self.keysName(feature.name))
-                let numbers = given.removeValue(forKey: Self.valuesName(feature.name))
+                let keys = provided.removeValue(forKey: Self.keysName(feature.name))
+                let numbers = provided.removeValue(forKey: Self.valuesName(feature.name))
                 if let keys, let numbers {
                     values[feature.name] = try FeatureReading.dictionary(feature, keys, numbers)
                     continue
@@ -30,13 +30,13 @@ extension ModelInterface {
                 let absent = Self.keysName(feature.name) + "\" and \"" + Self.valuesName(feature.name)
                 throw ServingError.invalid("The inputs \"\(absent)\" are needed. \(inputList)")
             }
-            guard let tensor = given.removeValue(forKey: feature.name) else {
+            guard let tensor = provided.removeValue(forKey: feature.name) else {
                 if feature.isOptional { continue }
                 throw ServingError.invalid("The input \"\(feature.name)\" is missing. \(inputList)")
             }
             values[feature.name] = try FeatureReading.value(feature, tensor)
         }
-        if let unknown = given.keys.min() {
+        if let unknown = provided.keys.min() {
             throw ServingError.invalid("The model has no input \"\(unknown)\". \(inputList)")
         }
         return Example(features: try MLDictionaryFeatureProvider(dictionary: values))
@@ -60,14 +60,14 @@ extension ModelInterface {
         if isImage || input.type == .bytes { return Tensor(input.name, .bytes, [1], .strings([body])) }
         var shape = input.shape
         if let axis = shape.firstIndex(of: -1) {
-            let rest = shape.filter { $0 != -1 }.reduce(1, *) * (input.type.byteCount ?? 1)
-            guard shape.count(where: { $0 == -1 }) == 1, rest > 0, body.readableBytes % rest == 0 else {
+            let remaining = shape.filter { $0 != -1 }.reduce(1, *) * (input.type.byteCount ?? 1)
+            guard shape.count(where: { $0 == -1 }) == 1, remaining > 0, body.readableBytes % remaining == 0 else {
                 throw ServingError.invalid(
                     "The shape of the input \"\(input.name)\", \(shapeText(input.shape)), does not follow from "
                         + "\(body.readableBytes) bytes: send a request with JSON."
                 )
             }
-            shape[axis] = body.readableBytes / rest
+            shape[axis] = body.readableBytes / remaining
         }
         let elements = try Tensor.elements(body, input.type, count: shape.reduce(1, *), of: input.name)
         return Tensor(input.name, input.type, shape, elements)

@@ -21,7 +21,7 @@ struct PixelFormat {
 
 extension FeatureReading {
     /// The most pixels of a picture that a client sends: decoded, it takes four bytes for each.
-    private static let mostPixels = 1 << 25
+    private static let maximumPixelCount = 1 << 25
 
     /// An image feature: a picture file, scaled to the model's size, or the pixels themselves.
     static func image(_ feature: MLFeatureDescription, _ tensor: Tensor) throws -> Any {
@@ -64,9 +64,9 @@ extension FeatureReading {
         }
         let width = (properties[kCGImagePropertyPixelWidth] as? NSNumber)?.intValue ?? 0
         let height = (properties[kCGImagePropertyPixelHeight] as? NSNumber)?.intValue ?? 0
-        guard width > 0, height > 0, width <= mostPixels / height else {
+        guard width > 0, height > 0, width <= maximumPixelCount / height else {
             throw ServingError.invalid(
-                "The picture of the input \"\(name)\" is \(width) × \(height) pixels: \(mostPixels) are allowed."
+                "The picture of the input \"\(name)\" is \(width) × \(height) pixels: \(maximumPixelCount) are allowed."
             )
         }
         guard let image = CGImageSourceCreateImageAtIndex(source, 0, nil) else {

@@ -33,7 +33,7 @@ package struct SequenceParameters: Sendable, Equatable {
 
 extension InferenceRequest {
     /// The most inputs or outputs of a request.
-    static let mostTensors = 1024
+    static let maximumTensorCount = 1024
 
     /// Reads a request of JSON, whose tensors may follow it in binary.
     ///
@@ -76,8 +76,8 @@ extension InferenceRequest {
             case "id": request.id = try reader.text("id")
             case "inputs":
                 try reader.list("inputs") { reader, index in
-                    guard request.inputs.count < Self.mostTensors else {
-                        throw ServingError.invalid("There are more than \(Self.mostTensors) inputs.")
+                    guard request.inputs.count < Self.maximumTensorCount else {
+                        throw ServingError.invalid("There are more than \(Self.maximumTensorCount) inputs.")
                     }
                     let tensor = try Tensor(&reader, "inputs[\(index)]", &binary)
                     guard !request.inputs.contains(where: { $0.name == tensor.name }) else {
@@ -87,8 +87,8 @@ extension InferenceRequest {
                 }
             case "outputs":
                 try reader.list("outputs") { reader, index in
-                    guard request.outputs.count < Self.mostTensors else {
-                        throw ServingError.invalid("There are more than \(Self.mostTensors) outputs.")
+                    guard request.outputs.count < Self.maximumTensorCount else {
+                        throw ServingError.invalid("There are more than \(Self.maximumTensorCount) outputs.")
                     }
                     request.outputs.append(try Output(&reader, "outputs[\(index)]"))
                 }
@@ -104,7 +104,7 @@ extension InferenceRequest {
         var sequence = SequenceParameters()
         try reader.object("parameters") { reader, key in
             switch key {
-            case "binary_data_output": request.wantsBinary = try reader.flag("parameters.binary_data_output")
+            case "binary_data_output": request.wantsBinary = try reader.boolean("parameters.binary_data_output")
             case "sequence_id":
                 if try reader.kind() == .number {
                     let id = try reader.integer("parameters.sequence_id")
@@ -112,8 +112,8 @@ extension InferenceRequest {
                 } else {
                     sequence.id = try reader.text("parameters.sequence_id")
                 }
-            case "sequence_start": sequence.isFirst = try reader.flag("parameters.sequence_start")
-            case "sequence_end": sequence.isLast = try reader.flag("parameters.sequence_end")
+            case "sequence_start": sequence.isFirst = try reader.boolean("parameters.sequence_start")
+            case "sequence_end": sequence.isLast = try reader.boolean("parameters.sequence_end")
             default: try reader.skipValue()
             }
         }
@@ -134,7 +134,7 @@ extension InferenceRequest.Output {
                 try reader.object("\(place).parameters") { reader, key in
                     let place = "\(place).parameters.\(key)"
                     switch key {
-                    case "binary_data": isBinary = try reader.flag(place)
+                    case "binary_data": isBinary = try reader.boolean(place)
                     case "classification":
                         classCount = try reader.integer(place)
                         guard classCount >= 0 else { throw ServingError.invalid("\(place) must be 0 or more.") }
@@ -167,7 +167,7 @@ extension JSONReader {
         return try readString()
     }
 
-    mutating func flag(_ place: String) throws -> Bool {
+    mutating func boolean(_ place: String) throws -> Bool {
         try expect(.bool, place)
         return try readBool()
     }

@@ -37,8 +37,9 @@ package struct JSONNumber {
             // Off by two units in the last place of a double at most, which decides the rounding to single precision
             // only close to the middle between two neighbours. Numbers below the normal ones have other neighbours.
             let value = scaled
-            let rest = Int64(value.bitPattern & 0x1FFF_FFFF)
-            if mantissa == 0 || abs(rest - 0x1000_0000) > 4, mantissa == 0 || abs(value) > 1e-37, abs(value) < 1e38 {
+            let remaining = Int64(value.bitPattern & 0x1FFF_FFFF)
+            if mantissa == 0 || abs(remaining - 0x1000_0000) > 4, mantissa == 0 || abs(value) > 1e-37, abs(value) < 1e38
+            {
                 return Float(value)
             }
         }

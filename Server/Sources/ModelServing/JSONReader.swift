@@ -1,7 +1,7 @@
 /// Reads JSON (RFC 8259) from front to back, without a tree: requests hold arrays of a million numbers.
 ///
-/// `MLFiles` reads the small documents of model files into trees; it is not a product of that package, which the server uses by
-/// its public modules.
+/// `MLFiles` reads the small documents of model files into trees; it is not a product of that package, which the server
+/// uses by its public modules.
 ///
 /// Every value of the text is checked, those that are skipped, too. Errors name the offset.
 package struct JSONReader {
@@ -16,7 +16,7 @@ package struct JSONReader {
     }
 
     /// The deepest nesting of arrays and objects.
-    private static let mostDepth = 64
+    private static let maximumDepth = 64
 
     let bytes: UnsafeRawBufferPointer
     private(set) var position: Int
@@ -93,7 +93,7 @@ package struct JSONReader {
 
     private mutating func enter() throws {
         depth += 1
-        guard depth <= Self.mostDepth else { throw failure("arrays and objects are nested too deeply") }
+        guard depth <= Self.maximumDepth else { throw failure("arrays and objects are nested too deeply") }
     }
 
     /// Calls `body` with each key, which must read or skip its value.

@@ -40,14 +40,14 @@ package final class LoadedModel: Sendable {
         let model = try MLModel(contentsOf: URL(fileURLWithPath: path))
         interface = ModelInterface(model.modelDescription)
         let (form, rows) = BatchProbe.form(of: model, options)
-        queue = PredictionQueue(Predictor(model: model, form: form), mostRows: rows, options: options)
+        queue = PredictionQueue(Predictor(model: model, form: form), maximumRowCount: rows, options: options)
     }
 
     /// The number of requests that wait for a prediction.
     package var waiting: Int { pool.waiting(queue) }
 
     /// The most examples that are predicted together; 0 when they are predicted one by one, as Triton states it.
-    package var mostTogether: Int { queue.predictor.form == .single ? 0 : queue.mostRows }
+    package var maximumBatchSize: Int { queue.predictor.form == .single ? 0 : queue.maximumRowCount }
 
     /// Predicts, and gives the outputs that a request wants.
     ///

@@ -16,7 +16,7 @@ struct ModelFacts: Sendable {
     }
 
     /// The number of events, and their total duration.
-    struct Spent: Sendable {
+    struct TimedCount: Sendable {
         let count: Int
         let nanoseconds: Int
 
@@ -34,10 +34,10 @@ struct ModelFacts: Sendable {
         let inferences: Int
         /// The number of predictions, in which a batch counts once.
         let executions: Int
-        let success: Spent
-        let failure: Spent
-        let queue: Spent
-        let compute: Spent
+        let success: TimedCount
+        let failure: TimedCount
+        let queue: TimedCount
+        let compute: TimedCount
     }
 
     let name: String
@@ -53,9 +53,9 @@ struct ModelFacts: Sendable {
         inputs = model.interface.inputs
         outputs = model.interface.outputs
         batching =
-            model.mostTogether > 0
+            model.maximumBatchSize > 0
             ? Batching(
-                preferredSize: model.mostTogether,
+                preferredSize: model.maximumBatchSize,
                 delay: Int(model.queue.options.delay / .microseconds(1))
             ) : nil
     }

@@ -6,7 +6,7 @@ package enum BatchForm: Sendable, Equatable {
     /// One by one, on all workers.
     case single
     /// By `predictions(fromBatch:)`, which this model computes together.
-    case together
+    case predictBatch
     /// As one example: all arrays have a leading axis of any extent, along which the model computes independently.
     case stacked
 }
@@ -19,7 +19,7 @@ package struct Predictor: Sendable {
     /// Predicts examples; each has its own outputs or error.
     func predict(_ examples: [Example]) -> [Result<Outputs, any Error>] {
         if examples.count > 1 {
-            let outputs = form == .stacked ? try? stacked(examples) : try? together(examples)
+            let outputs = form == .stacked ? try? stacked(examples) : try? predictBatch(examples)
             if let outputs { return outputs.map { .success($0) } }
             // One of them does not fit: the others have their answers nevertheless.
         }
@@ -32,7 +32,7 @@ package struct Predictor: Sendable {
         }
     }
 
-    private func together(_ examples: [Example]) throws -> [Outputs] {
+    private func predictBatch(_ examples: [Example]) throws -> [Outputs] {
         let batch = try model.predictions(fromBatch: MLArrayBatchProvider(array: examples.map(\.features)))
         return (0..<batch.count).map { Outputs(features: batch.features(at: $0)) }
     }
@@ -91,16 +91,16 @@ extension MLMultiArray {
     /// The arrays one after the other along their first axis; `nil` when the other axes or types differ.
     fileprivate convenience init?(stacking arrays: [MLMultiArray]) throws {
         guard let first = arrays.first, !first.shape.isEmpty else { return nil }
-        let (rest, type) = (first.shape.dropFirst(), first.dataType)
+        let (remaining, type) = (first.shape.dropFirst(), first.dataType)
         var bytes = ByteBuffer()
         let size = TensorType(type).byteCount ?? 1
         for array in arrays {
-            guard array.dataType == type, array.shape.dropFirst() == rest else { return nil }
+            guard array.dataType == type, array.shape.dropFirst() == remaining else { return nil }
             let array = try array.rowMajor()
             bytes.writeBytes(UnsafeRawBufferPointer(start: array.dataPointer, count: array.count * size))
         }
         let rows = arrays.reduce(0) { $0 + $1.shape[0].intValue }
-        try self.init(bytes, shape: [rows] + rest.map { $0.intValue }, dataType: type)
+        try self.init(bytes, shape: [rows] + remaining.map { $0.intValue }, dataType: type)
     }
 
     /// The parts along the first axis with the given extents; `nil` when they are not this array.

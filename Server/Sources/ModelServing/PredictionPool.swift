@@ -4,13 +4,13 @@ import Synchronization
 /// The limits of a batch and of the queue.
 package struct BatchOptions: Sendable {
     /// The most examples of a batch; 1 for none.
-    package var mostExamples = 8
+    package var maximumBatchSize = 8
     /// The longest time that an example waits for others; those that wait anyway are gathered with 0, too.
     package var delay = Duration.zero
     /// Whether examples are stacked only where that was faster when the model was loaded; otherwise wherever possible.
     package var stacksWhenFaster = true
     /// The most requests that wait for a model; others are refused.
-    package var mostWaiting = 256
+    package var maximumQueueLength = 256
 
     package init() {}
 }
@@ -49,21 +49,21 @@ struct Answer: Sendable {
 package final class PredictionQueue: @unchecked Sendable {
     package let predictor: Predictor
     let options: BatchOptions
-    let mostRows: Int
+    let maximumRowCount: Int
     fileprivate var jobs: [Job] = []
 
-    init(_ predictor: Predictor, mostRows: Int, options: BatchOptions) {
+    init(_ predictor: Predictor, maximumRowCount: Int, options: BatchOptions) {
         self.predictor = predictor
-        self.mostRows = min(mostRows, options.mostExamples)
+        self.maximumRowCount = min(maximumRowCount, options.maximumBatchSize)
         self.options = options
     }
 
-    private var gathers: Bool { predictor.form != .single && options.mostExamples > 1 }
+    private var gathers: Bool { predictor.form != .single && options.maximumBatchSize > 1 }
 
     /// The time at which the first job is due; it is in the past when a batch is complete.
     fileprivate var due: ContinuousClock.Instant? {
         guard let first = jobs.first else { return nil }
-        let isComplete = !gathers || jobs.reduce(0) { $0 + $1.rows } >= mostRows
+        let isComplete = !gathers || jobs.reduce(0) { $0 + $1.rows } >= maximumRowCount
         return isComplete ? first.arrived : first.arrived + options.delay
     }
 
@@ -77,7 +77,7 @@ package final class PredictionQueue: @unchecked Sendable {
         guard !jobs.isEmpty else { return [] }
         guard gathers else { return [jobs.removeFirst()] }
         var (rows, count) = (0, 0)
-        while count < jobs.count, count == 0 || rows + jobs[count].rows <= mostRows {
+        while count < jobs.count, count == 0 || rows + jobs[count].rows <= maximumRowCount {
             rows += jobs[count].rows
             count += 1
         }
@@ -85,9 +85,9 @@ package final class PredictionQueue: @unchecked Sendable {
             // Each number of rows is a shape for which the model is prepared anew: few numbers suffice.
             count = 1 << (Int.bitWidth - 1 - count.leadingZeroBitCount)
         }
-        let taken = Array(jobs[..<count])
+        let used = Array(jobs[..<count])
         jobs.removeFirst(count)
-        return taken
+        return used
     }
 }
 
@@ -150,7 +150,7 @@ package final class PredictionPool: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         guard !isStopped else { return .busy("The server is shutting down.") }
-        guard queue.jobs.count < queue.options.mostWaiting else {
+        guard queue.jobs.count < queue.options.maximumQueueLength else {
             return .busy("\(queue.jobs.count) requests wait for the model: try again later.")
         }
         job.continuation = continuation

@@ -12,7 +12,7 @@ package struct ConnectionOptions: Sendable {
     /// The port to listen on; 0 for any free one.
     package var port = 8000
     /// The most connections; others wait until some end.
-    package var mostConnections = 1024
+    package var maximumConnectionCount = 1024
     /// The longest time that a client may keep the server waiting: between or within requests, or for accepting an
     /// answer.
     package var patience = Duration.seconds(60)
@@ -50,7 +50,7 @@ package func servingApplication(
             address: .hostname(options.host, port: options.port),
             serverName: "coreml-serve",
             backlog: 1024,
-            availableConnectionsDelegate: .maximum(options.mostConnections, logger: logger)
+            availableConnectionsDelegate: .maximum(options.maximumConnectionCount, logger: logger)
         ),
         services: services,
         onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) },

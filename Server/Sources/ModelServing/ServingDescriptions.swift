@@ -93,10 +93,10 @@ extension ServingRoutes {
             writer.member("execution_count", statistics.executions)
             writer.key("inference_stats")
             writer.object { writer in
-                writer.spent("success", statistics.success)
-                writer.spent("fail", statistics.failure)
-                writer.spent("queue", statistics.queue)
-                writer.spent("compute_infer", statistics.compute)
+                writer.timedCount("success", statistics.success)
+                writer.timedCount("fail", statistics.failure)
+                writer.timedCount("queue", statistics.queue)
+                writer.timedCount("compute_infer", statistics.compute)
             }
             writer.key("batch_stats")
             writer.array { _ in }
@@ -125,11 +125,11 @@ extension JSONWriter {
         }
     }
 
-    fileprivate mutating func spent(_ name: String, _ spent: ModelFacts.Spent) {
+    fileprivate mutating func timedCount(_ name: String, _ timedCount: ModelFacts.TimedCount) {
         key(name)
         object { writer in
-            writer.member("count", spent.count)
-            writer.member("ns", spent.nanoseconds)
+            writer.member("count", timedCount.count)
+            writer.member("ns", timedCount.nanoseconds)
         }
     }
 }

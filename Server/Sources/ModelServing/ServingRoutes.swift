@@ -131,8 +131,8 @@ package struct ServingRoutes: Sendable {
             }
             headerLength = length
         }
-        let share = BodyShare(budget)
-        let body = try await request.wholeBody(limit: limits.bodyBytes, share: share)
+        let share = BodyReservation(budget)
+        let body = try await request.collectBody(limit: limits.bodyBytes, share: share)
         var inference = InferenceRequest()
         if headerLength == 0 {
             inference.inputs = [try model.interface.rawTensor(body)]
@@ -147,7 +147,7 @@ package struct ServingRoutes: Sendable {
 
     /// The body of a request that carries only parameters.
     private func smallBody(_ request: Request) async throws -> ByteBuffer {
-        try await request.wholeBody(limit: 1 << 20, share: BodyShare(budget))
+        try await request.collectBody(limit: 1 << 20, share: BodyReservation(budget))
     }
 
     private func index(_ request: Request) async throws -> Response {

@@ -59,11 +59,11 @@ final class SlowRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stalls?.writabilityChanged(context) { self.lookForStall(context) }
+        stalls?.writabilityChanged(context) { self.detectStall(context) }
         context.fireChannelWritabilityChanged()
     }
 
-    private func lookForStall(_ context: ChannelHandlerContext) {
-        if stalls?.check(context, look: { self.lookForStall(context) }) == true { context.close(promise: nil) }
+    private func detectStall(_ context: ChannelHandlerContext) {
+        if stalls?.check(context, look: { self.detectStall(context) }) == true { context.close(promise: nil) }
     }
 }

@@ -2,7 +2,7 @@ import NIOCore
 
 extension Tensor {
     /// The most axes of a tensor.
-    static let mostAxes = 32
+    static let maximumRank = 32
 
     /// Reads an element of `inputs`, and its part of the binary data.
     ///
@@ -53,8 +53,8 @@ extension Tensor {
     ///
     /// - Throws: `ServingError` for a negative extent, and when the shape has too many axes.
     static func append(_ extent: some BinaryInteger, to shape: inout [Int], _ place: String) throws {
-        guard extent >= 0, let extent = Int(exactly: extent), shape.count < mostAxes else {
-            throw ServingError.invalid("\"\(place)\" must hold at most \(mostAxes) extents of 0 or more.")
+        guard extent >= 0, let extent = Int(exactly: extent), shape.count < maximumRank else {
+            throw ServingError.invalid("\"\(place)\" must hold at most \(maximumRank) extents of 0 or more.")
         }
         shape.append(extent)
     }
@@ -106,11 +106,11 @@ extension Tensor {
     /// The elements of a tensor that came in binary.
     static func elements(_ bytes: ByteBuffer, _ type: TensorType, count: Int, of name: String) throws -> Elements {
         guard let size = type.byteCount else { return .strings(try strings(bytes, count: count, of: name)) }
-        let (wanted, overflows) = count.multipliedReportingOverflow(by: size)
-        guard !overflows, bytes.readableBytes == wanted else {
+        let (requested, overflows) = count.multipliedReportingOverflow(by: size)
+        guard !overflows, bytes.readableBytes == requested else {
             throw ServingError.invalid(
                 "The input \"\(name)\" has \(bytes.readableBytes) bytes, but its shape and type \(type.rawValue) take "
-                    + "\(overflows ? "too many" : "\(wanted)")."
+                    + "\(overflows ? "too many" : "\(requested)")."
             )
         }
         return .raw(bytes)
@@ -150,7 +150,7 @@ extension JSONReader {
                 strings.append(ByteBuffer(bytes: try reader.readStringBytes()))
             }
             return .strings(strings)
-        case .bool: return .raw(try flags(count, name))
+        case .bool: return .raw(try booleans(count, name))
         case .uint8: return .raw(try integers(UInt8.self, count, name))
         case .uint16: return .raw(try integers(UInt16.self, count, name))
         case .uint32: return .raw(try integers(UInt32.self, count, name))
@@ -195,7 +195,7 @@ extension JSONReader {
         }
     }
 
-    private mutating func flags(_ count: Int, _ name: String) throws -> ByteBuffer {
+    private mutating func booleans(_ count: Int, _ name: String) throws -> ByteBuffer {
         var bytes: [UInt8] = []
         try leaves(.bool, count, name) { reader in bytes.append(try reader.readBool() ? 1 : 0) }
         return ByteBuffer(bytes: bytes)

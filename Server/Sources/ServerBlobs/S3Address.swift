@@ -22,7 +22,7 @@ public struct S3Address: Sendable, CustomStringConvertible {
             parts.user == nil, parts.password == nil, parts.port == nil, parts.fragment == nil
         else { throw Self.failure("begins with s3:// and a bucket, and holds no key") }
         let prefix = parts.path.split(separator: "/").joined(separator: "/")
-        guard prefix.utf8.allSatisfy(Self.isPlain), prefix.utf8.count <= 512 else {
+        guard prefix.utf8.allSatisfy(Self.isUnreserved), prefix.utf8.count <= 512 else {
             throw Self.failure("has a prefix of letters a–z and A–Z, digits and the signs - . _ /")
         }
         var options: [String: String] = [:]
@@ -52,7 +52,7 @@ public struct S3Address: Sendable, CustomStringConvertible {
         host = isPathStyle ? place : "\(bucket).\(place)"
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x2F, 0x5F: true
         default: false

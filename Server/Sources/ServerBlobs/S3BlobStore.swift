@@ -54,7 +54,9 @@ public final class S3BlobStore: BlobStore {
         // The request was for the whole object.
         case 200 where range.lowerBound == 0 && answer.body.count == range.count: return Array(answer.body)
         case 404:
-            if let code = answer.text("Code"), code != "NoSuchKey" { throw BlobError.failure(S3Client.trouble(answer)) }
+            if let code = answer.text("Code"), code != "NoSuchKey" {
+                throw BlobError.failure(S3Client.errorDetail(answer))
+            }
             throw BlobError.missing(digest)
         default: throw BlobError.failure("\(key(digest)) ends before its byte \(range.upperBound)")
         }
@@ -112,14 +114,16 @@ public final class S3BlobStore: BlobStore {
     // MARK: Storing
 
     /// The largest object that is sent in one request.
-    private static let largestWhole = 16 << 20
+    private static let maximumSingleUploadByteCount = 16 << 20
 
     /// The size of a part, such that no object has more than 10,000.
-    private static func partByteCount(_ byteCount: Int) -> Int { max(largestWhole, byteCount / 9000 + 1) }
+    private static func partByteCount(_ byteCount: Int) -> Int {
+        max(maximumSingleUploadByteCount, byteCount / 9000 + 1)
+    }
 
     private func store(_ path: String, _ digest: BlobDigest, _ byteCount: Int) async throws {
         if try await self.byteCount(digest) != byteCount {
-            if byteCount <= Self.largestWhole {
+            if byteCount <= Self.maximumSingleUploadByteCount {
                 let body = try Data(contentsOf: URL(fileURLWithPath: path))
                 _ = try await client.send("PUT", key(digest), body: body)
             } else {
@@ -200,7 +204,7 @@ public final class S3BlobStore: BlobStore {
         // An error can follow a status of success; an upload that does not exist any more may have been completed by a
         // request whose answer was lost.
         guard try await self.byteCount(digest) == byteCount else {
-            throw BlobError.failure("\(key(digest)) is incomplete: \(S3Client.trouble(answer))")
+            throw BlobError.failure("\(key(digest)) is incomplete: \(S3Client.errorDetail(answer))")
         }
     }
 }

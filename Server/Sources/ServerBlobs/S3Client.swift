@@ -62,19 +62,19 @@ struct S3Client: Sendable {
         var request = S3Signer.Request(method: method, host: address.host, path: address.path(key), query: query)
         request.headers = headers
         let hash = BlobDigest(hash: SHA256.hash(data: body)).description
-        var trouble = ""
+        var errorDetail = ""
         for attempt in 0..<Self.attempts {
             if attempt > 0 { try await Task.sleep(for: .milliseconds(Int.random(in: 0...(100 << attempt)))) }
             do {
                 let answer = try await sendOnce(request, hash, body)
                 if accepting.contains(answer.status) { return answer }
-                trouble = Self.trouble(answer)
+                errorDetail = Self.errorDetail(answer)
                 guard Self.isPassing(answer) else { break }
             } catch let error as URLError {
-                trouble = error.localizedDescription
+                errorDetail = error.localizedDescription
             }
         }
-        throw BlobError.failure("\(method) \(address.path(key)) at \(address.host): \(trouble)")
+        throw BlobError.failure("\(method) \(address.path(key)) at \(address.host): \(errorDetail)")
     }
 
     private func sendOnce(_ request: S3Signer.Request, _ hash: String, _ body: Data) async throws -> Answer {
@@ -111,7 +111,7 @@ struct S3Client: Sendable {
             || ["RequestTimeout", "SlowDown", "InternalError"].contains(answer.text("Code"))
     }
 
-    static func trouble(_ answer: Answer) -> String {
+    static func errorDetail(_ answer: Answer) -> String {
         let code = answer.text("Code") ?? ""
         let hint =
             switch code {

@@ -63,8 +63,8 @@ public struct S3Signer: Sendable {
     ///
     /// `bodyHash` is the SHA-256 of the body as 64 hexadecimal digits, or ``unsigned``.
     public func headers(for request: Request, bodyHash: String, at time: Date) -> [(name: String, value: String)] {
-        let stamp = Self.stamp(time)
-        var headers = request.headers + [("x-amz-date", stamp), ("x-amz-content-sha256", bodyHash)]
+        let timestamp = Self.timestamp(time)
+        var headers = request.headers + [("x-amz-date", timestamp), ("x-amz-content-sha256", bodyHash)]
         if let token = credentials.sessionToken { headers.append(("x-amz-security-token", token)) }
         let (canonical, names) = Self.canonical(headers + [("host", request.host)])
         let signature = signature(
@@ -74,32 +74,33 @@ public struct S3Signer: Sendable {
             canonical,
             names,
             bodyHash,
-            stamp
+            timestamp
         )
         let authorization =
-            "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope(stamp)), SignedHeaders=\(names), "
+            "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope(timestamp)), SignedHeaders=\(names), "
             + "Signature=\(signature)"
         return headers + [("Authorization", authorization)]
     }
 
     /// The query of a presigned URL, with which anyone can send the request until `seconds` after `time`.
     public func presignedQuery(for request: Request, seconds: Int, at time: Date) -> String {
-        let stamp = Self.stamp(time)
+        let timestamp = Self.timestamp(time)
         let (canonical, names) = Self.canonical(request.headers + [("host", request.host)])
         var query = request.query
         query += [
-            ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"), ("X-Amz-Credential", "\(credentials.accessKey)/\(scope(stamp))"),
-            ("X-Amz-Date", stamp), ("X-Amz-Expires", String(seconds)), ("X-Amz-SignedHeaders", names),
+            ("X-Amz-Algorithm", "AWS4-HMAC-SHA256"),
+            ("X-Amz-Credential", "\(credentials.accessKey)/\(scope(timestamp))"),
+            ("X-Amz-Date", timestamp), ("X-Amz-Expires", String(seconds)), ("X-Amz-SignedHeaders", names),
         ]
         if let token = credentials.sessionToken { query.append(("X-Amz-Security-Token", token)) }
         let text = Self.query(query)
-        let signature = signature(request.method, request.path, text, canonical, names, Self.unsigned, stamp)
+        let signature = signature(request.method, request.path, text, canonical, names, Self.unsigned, timestamp)
         return text + "&X-Amz-Signature=" + signature
     }
 
     // MARK: Parts
 
-    private func scope(_ stamp: String) -> String { "\(stamp.prefix(8))/\(region)/s3/aws4_request" }
+    private func scope(_ timestamp: String) -> String { "\(timestamp.prefix(8))/\(region)/s3/aws4_request" }
 
     private func signature(
         _ method: String,
@@ -108,16 +109,16 @@ public struct S3Signer: Sendable {
         _ headers: String,
         _ names: String,
         _ bodyHash: String,
-        _ stamp: String
+        _ timestamp: String
     ) -> String {
         let request = [method, Self.encoded(path, keeping: "/"), query, headers, names, bodyHash]
             .joined(separator: "\n")
         let text = [
-            "AWS4-HMAC-SHA256", stamp, scope(stamp),
+            "AWS4-HMAC-SHA256", timestamp, scope(timestamp),
             BlobDigest(hash: SHA256.hash(data: Data(request.utf8))).description,
         ].joined(separator: "\n")
         var key = SymmetricKey(data: Data("AWS4\(credentials.secretKey)".utf8))
-        for part in [String(stamp.prefix(8)), region, "s3", "aws4_request"] {
+        for part in [String(timestamp.prefix(8)), region, "s3", "aws4_request"] {
             key = SymmetricKey(data: HMAC<SHA256>.authenticationCode(for: Data(part.utf8), using: key))
         }
         return BlobDigest(hash: HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key)).description
@@ -159,7 +160,7 @@ public struct S3Signer: Sendable {
     }
 
     /// A time such as `20261123T140000Z`.
-    private static func stamp(_ time: Date) -> String {
+    private static func timestamp(_ time: Date) -> String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
         let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: time)

@@ -20,12 +20,12 @@ final class DenialLog: Sendable {
         let first: Date
     }
 
-    private static let most = 1000
+    private static let maximumCount = 1000
     private let kept = Mutex<[Key: Count]>([:])
 
     func add(_ key: Key, at time: Date) {
         kept.withLock { kept in
-            guard kept.count < Self.most || kept[key] != nil else { return }
+            guard kept.count < Self.maximumCount || kept[key] != nil else { return }
             kept[key, default: Count(first: time)].count += 1
         }
     }
@@ -49,10 +49,10 @@ extension Service {
 
     /// Writes the collected refusals into the audit logs of their teams.
     public func writeDenials() async throws {
-        let taken = denials.take()
-        guard !taken.isEmpty else { return }
+        let used = denials.take()
+        guard !used.isEmpty else { return }
         try await database.write { connection in
-            for (key, value) in taken {
+            for (key, value) in used {
                 switch key {
                 case .access(let denial, let code, let request):
                     let details = ["answer": code, "takes": denial.reason, "count": String(value.count)]

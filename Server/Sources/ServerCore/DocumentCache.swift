@@ -30,7 +30,7 @@ public struct FoundDocument: Sendable {
 /// They are current, or at most a second old where another server changed them.
 final class DocumentCache: Sendable {
     private static let lifetime = Duration.seconds(1)
-    private static let mostEntries = 10_000
+    private static let maximumEntryCount = 10_000
 
     private let entries = Mutex<[String: FoundDocument]>([:])
 
@@ -59,7 +59,7 @@ final class DocumentCache: Sendable {
         let found = FoundDocument(document: document, changes: changes, read: now)
         guard document != nil || keepsMissing else { return found }
         entries.withLock { entries in
-            if entries.count >= Self.mostEntries { entries.removeAll() }
+            if entries.count >= Self.maximumEntryCount { entries.removeAll() }
             entries[name] = found
         }
         return found

@@ -6,8 +6,8 @@ import UpdateFramework
 
 /// A key service as a process of its own: only it has teams' private keys, and the keys that sign leases.
 ///
-/// It also has records of its own, so that an attacker who controls the deployment server can neither read the sealed keys nor
-/// change who was enrolled.
+/// It also has records of its own, so that an attacker who controls the deployment server can neither read the sealed
+/// keys nor change who was enrolled.
 public struct KeyHost: Sendable {
     /// The code that serves a deployment server with keys of its own, over the key service's records.
     let service: Service
@@ -131,7 +131,7 @@ public struct KeyHost: Sendable {
                     lifetime: lifetime,
                     as: actor(team)
                 )
-                return MadeEnrolmentToken(token: token, text: text)
+                return CreatedEnrolmentToken(token: token, text: text)
             }
         case .tokens(let team): return try await answer { try await service.enrolmentTokens(of: team, as: actor(team)) }
         case .removeToken(let team, let token):
@@ -148,7 +148,7 @@ public struct KeyHost: Sendable {
         case .device(let device):
             return try await answer {
                 if let claim = device.claim { try await service.note(claim) }
-                return await service.answerHere(device)
+                return await service.answerLocally(device)
             }
         }
     }
@@ -162,7 +162,7 @@ public struct KeyHost: Sendable {
 }
 
 /// A new enrolment token and its text, which is shown once.
-struct MadeEnrolmentToken: Codable, Sendable {
+struct CreatedEnrolmentToken: Codable, Sendable {
     let token: StoredEnrolmentToken
     let text: String
 }

@@ -82,7 +82,7 @@ public struct IdentityProvider: Sendable, CustomStringConvertible, CustomDebugSt
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    func speaksFor(_ email: String) -> Bool {
+    func isAuthoritative(_ email: String) -> Bool {
         guard let domain = email.split(separator: "@").last else { return false }
         return domains.contains("*") || domains.contains(domain.lowercased())
     }
@@ -116,7 +116,7 @@ struct ProviderConfiguration: Sendable, Decodable {
 
 /// The requests to identity providers.
 final class OpenIDClient: Sendable {
-    private static let largestDocument = 1 << 20
+    private static let maximumDocumentByteCount = 1 << 20
     private static let lifetime = 3600.0
     private let fetcher: any DocumentFetcher
     private let known = Mutex<[String: (configuration: ProviderConfiguration, fetched: Double)]>([:])
@@ -137,7 +137,7 @@ final class OpenIDClient: Sendable {
         }
         let configuration: ProviderConfiguration
         do {
-            let document = try await fetcher.fetch(place, limit: Self.largestDocument)
+            let document = try await fetcher.fetch(place, limit: Self.maximumDocumentByteCount)
             configuration = try JSONDecoder().decode(ProviderConfiguration.self, from: Data(document))
         } catch {
             throw ServiceError(
@@ -186,7 +186,7 @@ final class OpenIDClient: Sendable {
         let body = form.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
         let answer: [UInt8]
         do {
-            answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.largestDocument)
+            answer = try await fetcher.post(place, form: body, headers: headers, limit: Self.maximumDocumentByteCount)
         } catch { throw Self.refused("it does not accept the code") }
         guard let token = try? JSONDecoder().decode(Answer.self, from: Data(answer)).id_token else {
             throw Self.refused("it does not identify the user")

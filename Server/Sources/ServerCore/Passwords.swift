@@ -12,7 +12,7 @@ final class PasswordHasher: Sendable {
     /// 2^16 × 8 × 128 bytes, twice (OWASP's figures for passwords).
     private static let cost = (rounds: 1 << 16, blockSize: 8, parallelism: 2)
     /// The largest number of hashes that wait for their turn.
-    private static let mostWaiting = 16
+    private static let maximumQueueLength = 16
 
     private let queue = DispatchQueue(label: "passwords")
     private let waiting = Mutex(0)
@@ -39,7 +39,7 @@ final class PasswordHasher: Sendable {
             _ = try await derive(password, salt: randomBytes(16), cost)
             return false
         }
-        return isSame(try await derive(password, salt: salt, (rounds, blockSize, parallelism)), hash)
+        return isEqualInConstantTime(try await derive(password, salt: salt, (rounds, blockSize, parallelism)), hash)
     }
 
     private func derive(
@@ -48,7 +48,7 @@ final class PasswordHasher: Sendable {
         _ cost: (rounds: Int, blockSize: Int, parallelism: Int)
     ) async throws -> [UInt8] {
         let isFull = waiting.withLock { count in
-            if count >= Self.mostWaiting { return true }
+            if count >= Self.maximumQueueLength { return true }
             count += 1
             return false
         }
@@ -121,7 +121,7 @@ public enum OneTimeCode {
         var found: Int?
         // All are compared, whichever fits.
         for step in now - tolerance...now + tolerance
-        where isSame(Array(self.code(secret, step: step).utf8), Array(code.utf8)) && step > last {
+        where isEqualInConstantTime(Array(self.code(secret, step: step).utf8), Array(code.utf8)) && step > last {
             found = step
         }
         return found
@@ -145,7 +145,7 @@ public enum OneTimeCode {
 }
 
 /// Whether both are equal, in a time that does not depend on where they differ.
-func isSame(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+func isEqualInConstantTime(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     guard first.count == second.count else { return false }
     return zip(first, second).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
 }

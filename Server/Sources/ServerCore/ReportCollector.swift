@@ -4,7 +4,7 @@ import ServerDatabase
 import Synchronization
 
 /// The destination of reports: the collection of an app in an environment.
-public struct ReportPlace: Sendable, Hashable {
+public struct ReportDestination: Sendable, Hashable {
     /// The app's identifier.
     public let app: String
     /// The collection's identifier.
@@ -20,7 +20,7 @@ public struct ReportPlace: Sendable, Hashable {
     }
 }
 
-extension ReportPlace {
+extension ReportDestination {
     fileprivate var order: [String] { [app, collection, environment] }
 }
 
@@ -30,7 +30,7 @@ extension ReportPlace {
 /// acknowledged when it is stored: a slow disk makes transactions larger rather than more.
 final class ReportCollector: Sendable {
     private struct Waiting {
-        let place: ReportPlace
+        let place: ReportDestination
         let report: DeviceReport
         let done: @Sendable (Result<Void, any Error>) -> Void
     }
@@ -45,9 +45,9 @@ final class ReportCollector: Sendable {
     private let state = Mutex(State())
 
     /// The largest number of reports that wait.
-    private static let mostWaiting = 20_000
+    private static let maximumQueueLength = 20_000
     /// The largest number of reports that are stored together.
-    private static let largestBatch = 5000
+    private static let maximumBatchSize = 5000
     /// The time for which a report waits for others: a transaction costs as much as some tens of reports.
     private static let moment = Duration.milliseconds(4)
 
@@ -62,11 +62,11 @@ final class ReportCollector: Sendable {
     /// many reports wait; or a `DatabaseError`.
     func take(
         _ report: DeviceReport,
-        at place: ReportPlace,
+        at place: ReportDestination,
         done: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         let (isTaken, begins) = state.withLock { state in
-            guard state.waiting.count < Self.mostWaiting else { return (false, false) }
+            guard state.waiting.count < Self.maximumQueueLength else { return (false, false) }
             state.waiting.append(Waiting(place: place, report: report, done: done))
             defer { state.isStoring = true }
             return (true, !state.isStoring)
@@ -82,7 +82,7 @@ final class ReportCollector: Sendable {
     /// The next reports to store; when there are none, storing has ended.
     private func nextBatch() -> [Waiting] {
         state.withLock { state in
-            let batch = Array(state.waiting.prefix(Self.largestBatch))
+            let batch = Array(state.waiting.prefix(Self.maximumBatchSize))
             state.waiting.removeFirst(batch.count)
             state.isStoring = !batch.isEmpty
             return batch
@@ -116,7 +116,7 @@ final class ReportCollector: Sendable {
 /// Sums reports within a transaction.
 private struct ReportStorage {
     private struct CountKey: Hashable {
-        let place: ReportPlace
+        let place: ReportDestination
         let release: Int
         let event: String
         let reason: String
@@ -129,7 +129,7 @@ private struct ReportStorage {
     }
 
     private struct SketchKey: Hashable {
-        let place: ReportPlace
+        let place: ReportDestination
         let release: Int
 
         var order: [String] { place.order + [String(release)] }
@@ -142,14 +142,14 @@ private struct ReportStorage {
 
     let connection: any Connection
     let hour: Int
-    private var releases: [ReportPlace: Int?] = [:]
-    private var kinds: [ReportPlace: Set<DeviceKind>] = [:]
+    private var releases: [ReportDestination: Int?] = [:]
+    private var kinds: [ReportDestination: Set<DeviceKind>] = [:]
     private var counts: [CountKey: Int] = [:]
     private var sketches: [SketchKey: DeviceSketch] = [:]
 
     /// The number of kinds of devices that are distinguished in an hour, so that anonymous reports cannot fill the
     /// disk.
-    private static let mostKinds = 48
+    private static let maximumKindCount = 48
 
     init(connection: any Connection, hour: Int) {
         self.connection = connection
@@ -157,7 +157,7 @@ private struct ReportStorage {
     }
 
     /// Adds a report, and returns the reason when it is refused.
-    mutating func add(_ report: DeviceReport, at place: ReportPlace) throws -> ServiceError? {
+    mutating func add(_ report: DeviceReport, at place: ReportDestination) throws -> ServiceError? {
         guard let latest = try latestRelease(of: place) else {
             return .notFound("collection \"\(place.collection)\" in this environment of the app \"\(place.app)\"")
         }
@@ -189,7 +189,7 @@ private struct ReportStorage {
     }
 
     /// The number of the latest release; `nil` when there is no such collection or environment.
-    private mutating func latestRelease(of place: ReportPlace) throws -> Int? {
+    private mutating func latestRelease(of place: ReportDestination) throws -> Int? {
         if let known = releases[place] { return known }
         let row = try connection.first(
             "SELECT c.releases, a.environments FROM collections c JOIN apps a ON a.id = c.app WHERE c.app = ? AND c.id = ?",
@@ -204,7 +204,7 @@ private struct ReportStorage {
         return latest
     }
 
-    private mutating func kind(of report: DeviceReport, _ place: ReportPlace) throws -> DeviceKind {
+    private mutating func kind(of report: DeviceReport, _ place: ReportDestination) throws -> DeviceKind {
         if kinds[place] == nil {
             kinds[place] = Set(
                 try connection.query(
@@ -224,7 +224,7 @@ private struct ReportStorage {
         }
         let kind = DeviceKind(operatingSystem: report.operatingSystem, deviceClass: report.deviceClass.rawValue)
         let known = kinds[place] ?? []
-        guard !known.contains(kind), known.count >= Self.mostKinds else {
+        guard !known.contains(kind), known.count >= Self.maximumKindCount else {
             kinds[place]?.insert(kind)
             return kind
         }
@@ -287,7 +287,7 @@ extension Service {
     /// Stores a device's report; anybody may send one, and one that arrives twice counts once.
     ///
     /// Throws a ``ServiceError`` when the place or a release does not exist, or when too many reports wait.
-    public func take(_ report: DeviceReport, at place: ReportPlace) async throws {
+    public func take(_ report: DeviceReport, at place: ReportDestination) async throws {
         try await withCheckedThrowingContinuation { continuation in
             reports.take(report, at: place) { continuation.resume(with: $0) }
         }
@@ -298,7 +298,7 @@ extension Service {
     /// `done` is called on any thread with success when it is stored, or with a ``ServiceError`` or `DatabaseError`.
     public func take(
         _ report: DeviceReport,
-        at place: ReportPlace,
+        at place: ReportDestination,
         done: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) { reports.take(report, at: place, done: done) }
 

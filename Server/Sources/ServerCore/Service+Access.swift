@@ -38,7 +38,7 @@ extension Service {
     /// The seconds after which an unused session ends.
     static let idleSession = 12 * 3600.0
     /// The seconds after which any session ends.
-    static let longestSession = 7 * 86_400.0
+    static let maximumSessionDuration = 7 * 86_400.0
 
     // MARK: Accounts
 
@@ -165,7 +165,7 @@ extension Service {
             )
         }
         guard let row, try time.timeIntervalSince(row.date("seen")) < Self.idleSession,
-            try time.timeIntervalSince(row.date("created")) < Self.longestSession
+            try time.timeIntervalSince(row.date("created")) < Self.maximumSessionDuration
         else {
             throw ServiceError(.unauthenticated, "You are not signed in, or your session has ended: sign in again.")
         }
@@ -196,7 +196,7 @@ extension Service {
     // MARK: Tokens
 
     /// The longest lifetime of a token in seconds, 366 days.
-    public static let longestToken = 366 * 86_400.0
+    public static let maximumTokenLifetime = 366 * 86_400.0
 
     /// Creates a token.
     ///
@@ -218,9 +218,9 @@ extension Service {
         as actor: Principal
     ) async throws -> (Token, text: String) {
         try actor.require(.manageMembers, in: team)
-        try Self.checkText(name, "name", most: 200)
+        try Self.checkText(name, "name", maximum: 200)
         try Self.checkRoles(roles, givenBy: actor, in: team)
-        guard lifetime > 0, lifetime <= Self.longestToken else {
+        guard lifetime > 0, lifetime <= Self.maximumTokenLifetime else {
             throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         let text = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())

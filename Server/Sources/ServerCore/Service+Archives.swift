@@ -114,7 +114,7 @@ extension Service {
         as actor: Principal
     ) async throws -> StoredArchive {
         try actor.require(.publish, in: team, app: actor.app)
-        try Self.checkText(fileName, "name", most: 255)
+        try Self.checkText(fileName, "name", maximum: 255)
         let (digest, byteCount) = try await upload.finish(expecting: expected)
         if let known = try await archive(digest.description, team: team) { return known }
         let summary: ArchiveSummary
@@ -184,17 +184,17 @@ extension Service {
         as actor: Principal
     ) async throws -> StoredVectors {
         try actor.require(.publish, in: team, app: actor.app)
-        try Self.checkText(fileName, "name", most: 255)
+        try Self.checkText(fileName, "name", maximum: 255)
         guard !fileName.hasPrefix(DeltaName.mark) else {
             throw ServiceError.invalid("name", "This is a name of deltas; give the file another name.")
         }
         let (digest, byteCount) = try await upload.finish(expecting: expected)
         let start = try await blobs.read(digest, 0..<min(4, byteCount))
-        guard start == [0x50, 0x4B, 0x03, 0x04], byteCount <= Self.largestVectors else {
+        guard start == [0x50, 0x4B, 0x03, 0x04], byteCount <= Self.maximumVectorsByteCount else {
             try await removeUnreferenced(digest)
             throw ServiceError.invalid(
                 "vectors",
-                "Test vectors are a NumPy archive (.npz) of at most \(Self.largestVectors >> 20) MiB."
+                "Test vectors are a NumPy archive (.npz) of at most \(Self.maximumVectorsByteCount >> 20) MiB."
             )
         }
         let vectors = StoredVectors(
@@ -229,7 +229,7 @@ extension Service {
         return vectors
     }
 
-    private static let largestVectors = 64 << 20
+    private static let maximumVectorsByteCount = 64 << 20
 
     /// The length of the test vectors with a hash; `nil` when the team has none.
     static func vectors(_ sha256: String, team: String, _ connection: any Connection) throws -> Int? {

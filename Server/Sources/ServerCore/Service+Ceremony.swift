@@ -56,7 +56,7 @@ extension TeamTrust {
     /// Drafts are stored beside signed metadata, under names that no role has, and are never current.
     static let draftSuffix = "~draft"
 
-    func isHeldHere(_ role: String) throws -> Bool {
+    func isStoredHere(_ role: String) throws -> Bool {
         let named = Set(try metadata.requireKeys(of: role).flatMap(\.keyIDs))
         return try keys.keys(team: team, role: role).contains { named.contains(try $0.publicKey.id) }
     }
@@ -74,10 +74,10 @@ extension TeamTrust {
             guard let targets = try metadata.targetsMetadata(name.text) else { continue }
             roles.append(try role(try metadata.requireKeys(of: name.text)[0], targets))
         }
-        func isServers(_ role: TrustStatus.Role) -> Bool { role.held >= role.threshold }
-        let isAll = roles.contains { ["root", "targets"].contains($0.name) && isServers($0) }
+        func isSignedByServer(_ role: TrustStatus.Role) -> Bool { role.held >= role.threshold }
+        let isAll = roles.contains { ["root", "targets"].contains($0.name) && isSignedByServer($0) }
         let online = ["root", "targets", "snapshot", "timestamp"]
-        let signsReleases = roles.contains { !online.contains($0.name) && isServers($0) }
+        let signsReleases = roles.contains { !online.contains($0.name) && isSignedByServer($0) }
         return TrustStatus(level: isAll ? .server : signsReleases ? .releases : .selection, roles: roles)
     }
 

@@ -85,7 +85,7 @@ extension Service {
         as actor: Principal
     ) async throws -> Deployment {
         let owner = try await self.app(app, as: actor, for: .deploy)
-        try Self.checkText(name, "name", most: 200)
+        try Self.checkText(name, "name", maximum: 200)
         guard owner.environments.contains(environment) else {
             throw ServiceError.invalid(
                 "environment",

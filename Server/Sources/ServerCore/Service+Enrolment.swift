@@ -128,7 +128,7 @@ extension Service {
         as actor: Principal
     ) async throws -> (StoredEnrolmentToken, text: String) {
         try actor.require(.manageKeys, in: team)
-        guard lifetime >= 1, lifetime <= Self.longestToken else {
+        guard lifetime >= 1, lifetime <= Self.maximumTokenLifetime else {
             throw ServiceError.invalid("days", "A token is valid for 1 to 366 days.")
         }
         if let uses, !(1...1_000_000_000).contains(uses) {
@@ -194,7 +194,7 @@ extension Service {
         if let app {
             guard try await self.app(app, as: actor).team == team else { throw ServiceError.notFound("app \"\(app)\"") }
         }
-        let made: MadeEnrolmentToken = try await askKeyService(
+        let made: CreatedEnrolmentToken = try await askKeyService(
             .makeToken(team: team, app: app, uses: uses, lifetime: lifetime),
             as: actor
         )

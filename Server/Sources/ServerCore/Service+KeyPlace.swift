@@ -96,7 +96,7 @@ extension Service {
 
     /// Answers a device's request to the key service, itself or by passing it on.
     public func answer(_ request: DeviceKeyRequest) async -> DeviceKeyAnswer {
-        guard role == .control else { return await answerHere(request) }
+        guard role == .control else { return await answerLocally(request) }
         do {
             var request = request
             request.claim = try await claim(request)
@@ -113,7 +113,7 @@ extension Service {
 
     private var keyTime: ServiceTime { ServiceTime(seconds: Int(now().timeIntervalSince1970)) }
 
-    func answerHere(_ request: DeviceKeyRequest) async -> DeviceKeyAnswer {
+    func answerLocally(_ request: DeviceKeyRequest) async -> DeviceKeyAnswer {
         let (body, caller) = (Array(request.body), KeyServiceContext(address: request.address))
         let reply =
             switch request.kind {

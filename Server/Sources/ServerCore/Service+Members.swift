@@ -53,7 +53,7 @@ extension Service {
     ) async throws -> (Invitation, secret: String) {
         try actor.require(.manageMembers, in: team)
         try Self.checkAddress(email)
-        try Self.checkText(name, "name", most: 200)
+        try Self.checkText(name, "name", maximum: 200)
         try Self.checkRoles(roles, givenBy: actor, in: team)
         let (secret, time) = (Secrets.make(), now())
         return try await database.write { connection in
@@ -96,7 +96,7 @@ extension Service {
                 team: team,
                 "member.invite",
                 invitation.id,
-                ["email": email, "roles": Self.words(roles)]
+                ["email": email, "roles": Self.names(roles)]
             )
             return (invitation, secret)
         }
@@ -205,7 +205,7 @@ extension Service {
             team: invitation.team,
             "member.join",
             member,
-            ["roles": words(invitation.roles), "invitedBy": invitation.createdBy]
+            ["roles": names(invitation.roles), "invitedBy": invitation.createdBy]
         )
         return member
     }
@@ -241,7 +241,7 @@ extension Service {
                 team: team,
                 "member.roles",
                 member,
-                ["email": old.email, "before": Self.words(old.roles), "after": Self.words(roles)]
+                ["email": old.email, "before": Self.names(old.roles), "after": Self.names(roles)]
             )
             return try Self.member(member, of: team, connection)
         }
@@ -267,7 +267,7 @@ extension Service {
                 team: team,
                 isOwn ? "member.leave" : "member.remove",
                 member,
-                ["email": old.email, "roles": Self.words(old.roles)]
+                ["email": old.email, "roles": Self.names(old.roles)]
             )
         }
     }
@@ -306,7 +306,7 @@ extension Service {
 
     // MARK: Checks
 
-    static func words(_ roles: [Role]) -> String { roles.map(\.rawValue).joined(separator: ", ") }
+    static func names(_ roles: [Role]) -> String { roles.map(\.rawValue).joined(separator: ", ") }
 
     /// Throws unless there is at least one role, each once, and the actor has all permissions that they give.
     static func checkRoles(_ roles: [Role], givenBy actor: Principal, in team: String) throws(ServiceError) {
@@ -342,14 +342,16 @@ extension Service {
     }
 
     private static func checkAddress(_ email: String) throws(ServiceError) {
-        func isMade(_ text: Substring, of others: String, most: Int) -> Bool {
-            (1...most).contains(text.utf8.count)
+        func isComposed(_ text: Substring, of others: String, maximumLength: Int) -> Bool {
+            (1...maximumLength).contains(text.utf8.count)
                 && text.utf8.allSatisfy {
                     (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || others.utf8.contains($0)
                 }
         }
         let parts = email.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2, isMade(parts[0], of: "._%+-", most: 64), isMade(parts[1], of: ".-", most: 128) else {
+        guard parts.count == 2, isComposed(parts[0], of: "._%+-", maximumLength: 64),
+            isComposed(parts[1], of: ".-", maximumLength: 128)
+        else {
             throw .invalid("email", "An address such as mira@example.org is needed, in lower case.")
         }
     }

@@ -6,7 +6,7 @@ import UpdateFramework
 // New keys for everything that the server signs by itself, and the signatures that they need.
 
 extension TeamTrust {
-    static func waits(for subject: String) -> ServiceError {
+    static func pendingSignatures(for subject: String) -> ServiceError {
         .conflict(
             "\(subject) waits for the holders of the targets keys, who authorise its signer for devices: coreml trust "
                 + "ceremony begin --waiting."
@@ -18,7 +18,7 @@ extension TeamTrust {
     /// Changes the delegations of the top-level targets, at once or in the waiting draft.
     mutating func changeDelegations(_ edit: (inout Targets) throws(UpdateError) -> Void) throws {
         let expires = time + UTCTime.days(Lifetime.targets)
-        if try isHeldHere("targets") {
+        if try isStoredHere("targets") {
             return try metadata.updateTargets(expires: expires, signers: try signers("targets"), edit: edit)
         }
         let connection = keys.connection
@@ -35,16 +35,16 @@ extension TeamTrust {
     /// Delegations that were just signed, with whatever keys, are not among them.
     func carryDelegationsOn(after signed: SignedDocument, _ connection: any Connection) throws {
         guard let waiting = try draft(of: "targets", connection) else { return }
-        let (now, wanted) = (
+        let (now, requested) = (
             try Targets(signed.signed, role: "targets"), try Targets(waiting.signed, role: "targets")
         )
-        let missing = Set(wanted.delegations?.roles.map(\.name) ?? []).subtracting(
+        let missing = Set(requested.delegations?.roles.map(\.name) ?? []).subtracting(
             now.delegations?.roles.map(\.name) ?? []
         )
         guard !missing.isEmpty else { return try removeDraft(of: "targets", connection) }
         let draft = try metadata.targetsDraft(expires: time + UTCTime.days(Lifetime.targets)) {
             targets throws(UpdateError) in
-            try targets.takeDelegations(of: wanted) { missing.contains($0) }
+            try targets.takeDelegations(of: requested) { missing.contains($0) }
         }
         try store(draft: draft, of: "targets", connection)
     }
@@ -53,7 +53,7 @@ extension TeamTrust {
     mutating func signNewRoles() throws {
         for role in try metadata.targetsMetadata("targets")?.delegations?.roles.map(\.name) ?? []
         where role.contains(".") {
-            guard try isHeldHere(role) else { continue }
+            guard try isStoredHere(role) else { continue }
             if let document = metadata.targets[Name(role)],
                 try metadata.requireKeys(of: role).allSatisfy({ try document.signers($0).count >= $0.threshold })
             {
@@ -88,7 +88,7 @@ extension TeamTrust {
             try connection.first("SELECT version FROM trust_metadata WHERE team = ? AND name = ?", team, name) != nil
         else { return }
         let trust = try TeamTrust(team: team, connection, keys: keys, at: time)
-        guard try trust.isDelegated(directorRole(app)) else { throw waits(for: "The app \"\(app)\"") }
+        guard try trust.isDelegated(directorRole(app)) else { throw pendingSignatures(for: "The app \"\(app)\"") }
     }
 
     // MARK: New keys
@@ -104,7 +104,7 @@ extension TeamTrust {
         for role in old {
             if role.name == Self.leaseRole(team) {
                 changed.append((role, PublicKey(scheme: .ed25519, value: serviceKey.bytes.hexadecimal)))
-            } else if try role.name.hasSuffix("@director") || isHeldHere(role.name) {
+            } else if try role.name.hasSuffix("@director") || isStoredHere(role.name) {
                 changed.append((role, try keys.make(team: team, role: role.name).publicKey))
             }
         }
@@ -124,7 +124,7 @@ extension TeamTrust {
             try keys.make(team: team, role: "timestamp").publicKey,
             try keys.make(team: team, role: "snapshot").publicKey
         )
-        let isHere = try isHeldHere("root")
+        let isHere = try isStoredHere("root")
         var root = try metadata.rootDraft(expires: time + UTCTime.days(Lifetime.root)) { root throws(UpdateError) in
             try root.setKeys([timestamp], threshold: 1, of: .timestamp)
             try root.setKeys([snapshot], threshold: 1, of: .snapshot)
@@ -152,7 +152,7 @@ extension TeamTrust {
             }
             guard isHere else {
                 throw ServiceError.conflict(
-                    "The targets name keys for \(Self.words(role)) that the server does not have any more: begin the ceremony again."
+                    "The targets name keys for \(Self.displayName(role)) that the server does not have any more: begin the ceremony again."
                 )
             }
         }
@@ -174,11 +174,13 @@ extension TeamTrust {
             old?.keys(ofDelegated: $0)?.keyIDs != new.keys(ofDelegated: $0)?.keyIDs
         }
         return targets.map { "vouches for \($0.text)" }.sorted()
-            + delegations.map { (old?.keys(ofDelegated: $0) == nil ? "lets in " : "new keys of ") + Self.words($0) }
+            + delegations.map {
+                (old?.keys(ofDelegated: $0) == nil ? "lets in " : "new keys of ") + Self.displayName($0)
+            }
     }
 
     /// The display name of a delegated role.
-    static func words(_ role: String) -> String {
+    static func displayName(_ role: String) -> String {
         if role.hasSuffix("@director") { return "the app \(role.dropLast(9))" }
         if role.hasSuffix("@keys") { return "the key service" }
         return "the collection \(role)"

@@ -3,7 +3,7 @@ import ServerDatabase
 
 extension Service {
     /// The seconds that a person may spend at the provider.
-    private static let longestVisit = 600.0
+    private static let maximumVisitDuration = 600.0
 
     private func provider(_ id: String) throws(ServiceError) -> IdentityProvider {
         guard let provider = providers.first(where: { $0.id == id }) else {
@@ -34,7 +34,7 @@ extension Service {
                 nonce,
                 verifier,
                 next,
-                time.addingTimeInterval(Self.longestVisit).milliseconds
+                time.addingTimeInterval(Self.maximumVisitDuration).milliseconds
             )
         }
         let query = [
@@ -66,7 +66,7 @@ extension Service {
         redirect: String
     ) async throws -> (Session, next: String) {
         let (provider, time) = (try provider(id), now())
-        guard let cookie, isSame(Array(cookie.utf8), Array(state.utf8)) else {
+        guard let cookie, isEqualInConstantTime(Array(cookie.utf8), Array(state.utf8)) else {
             throw OpenIDClient.refused("it was begun in another browser or too long ago")
         }
         // A state can be used only once, whatever follows.
@@ -114,7 +114,7 @@ extension Service {
         guard claims.authorizedParty.map({ $0 == provider.clientID }) ?? (claims.audience.count == 1) else {
             throw OpenIDClient.refused("the ID token was made for another program")
         }
-        guard let found = claims.nonce, isSame(Array(found.utf8), Array(nonce.utf8)) else {
+        guard let found = claims.nonce, isEqualInConstantTime(Array(found.utf8), Array(nonce.utf8)) else {
             throw OpenIDClient.refused("the ID token is of another sign-in")
         }
         guard !claims.subject.isEmpty, claims.subject.utf8.count <= 255 else {
@@ -138,7 +138,7 @@ extension Service {
             claims.subject
         )
         let email = claims.isEmailVerified == true ? claims.email?.lowercased() : nil
-        let isSpokenFor = email.map { provider.speaksFor($0) } ?? false
+        let isSpokenFor = email.map { provider.isAuthoritative($0) } ?? false
         if let known {
             let account = try known.text("account")
             if let email, isSpokenFor { _ = try acceptInvitations(of: email, account: account, at: time, connection) }

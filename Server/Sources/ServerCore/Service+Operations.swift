@@ -59,7 +59,7 @@ extension Service {
         as actor: Principal
     ) async throws -> Deployment {
         let deployment = try await deployment(id, as: actor, for: .deploy)
-        if let name { try Self.checkText(name, "name", most: 200) }
+        if let name { try Self.checkText(name, "name", maximum: 200) }
         let time = now()
         return try await database.write { connection in
             guard let app = try Self.app(deployment.app, connection),
@@ -251,11 +251,11 @@ struct OperationRun {
             old.collection,
             old.environment
         )
-        let seen = try rollout.map { try RolloutCounts(connection, old, $0.plan, since: time) }
+        let visited = try rollout.map { try RolloutCounts(connection, old, $0.plan, since: time) }
         try connection.execute(
             "UPDATE deployments SET activated = ?, seen = ? WHERE id = ?",
             time.milliseconds,
-            try seen.map { try JSON.text($0) } ?? "{}",
+            try visited.map { try JSON.text($0) } ?? "{}",
             old.id
         )
         return try store(Service.Operation.activate.rawValue, old, .active, before, rollout, isPublished: true)

@@ -318,20 +318,20 @@ extension Service {
     ) async throws -> [AuditEntry] {
         try actor.require(.audit, in: team)
         var (conditions, arguments) = (["team = ?"], [Value.text(team)])
-        func like(_ text: String) -> Value {
+        func likePattern(_ text: String) -> Value {
             .text(text.replacing("\\", with: "\\\\").replacing("%", with: "\\%").replacing("_", with: "\\_"))
         }
         if let text = filter.actor {
             conditions.append("actor LIKE '%' || ? || '%' ESCAPE '\\'")
-            arguments.append(like(text))
+            arguments.append(likePattern(text))
         }
         if let text = filter.action {
             conditions.append("action LIKE ? || '%' ESCAPE '\\'")
-            arguments.append(like(text))
+            arguments.append(likePattern(text))
         }
         if let text = filter.text {
             conditions.append("(subject LIKE '%' || ? || '%' ESCAPE '\\' OR detail LIKE '%' || ? || '%' ESCAPE '\\')")
-            arguments += [like(text), like(text)]
+            arguments += [likePattern(text), likePattern(text)]
         }
         if let from = filter.from {
             conditions.append("at >= ?")

@@ -129,10 +129,10 @@ extension Service {
                 time.addingTimeInterval(-86_400).milliseconds
             )
             var longest = 0.0
-            for (name, free, most) in subjects {
+            for (name, free, maximum) in subjects {
                 let row = try connection.first("SELECT count, last FROM sign_in_failures WHERE subject = ?", name)
                 guard let row else { continue }
-                let delay = Self.delay(after: try row.integer("count"), free: free, longest: most)
+                let delay = Self.delay(after: try row.integer("count"), free: free, longest: maximum)
                 longest = max(longest, try row.date("last").addingTimeInterval(delay).timeIntervalSince(time))
             }
             guard longest <= 0 else { return longest }
@@ -290,14 +290,14 @@ extension Service {
                 )
             else { throw ServiceError.conflict("No authenticator is being set up: begin again.") }
             let bytes = Self.shared(try vault.open(row.bytes("secret"), purpose: Self.purpose(account)))
-            guard let step = OneTimeCode.match(Self.plain(code), bytes, at: time, after: 0) else {
+            guard let step = OneTimeCode.match(Self.normalized(code), bytes, at: time, after: 0) else {
                 throw ServiceError.invalid("code", "This is not the code that the authenticator shows now.")
             }
             try connection.execute(
                 "UPDATE second_factors SET confirmed = ?, last_step = ?, recovery = ? WHERE account = ?",
                 time.milliseconds,
                 step,
-                try JSON.text(codes.map { Secrets.hash(Self.plain($0)).hexadecimal }),
+                try JSON.text(codes.map { Secrets.hash(Self.normalized($0)).hexadecimal }),
                 account
             )
             try connection.execute(
@@ -339,7 +339,7 @@ extension Service {
                 account
             )
         else { return true }
-        let code = plain(code ?? "")
+        let code = normalized(code ?? "")
         let bytes = shared(try vault.open(row.bytes("secret"), purpose: purpose(account)))
         if let step = OneTimeCode.match(code, bytes, at: time, after: try row.integer("last_step")) {
             try connection.execute("UPDATE second_factors SET last_step = ? WHERE account = ?", step, account)
@@ -370,7 +370,7 @@ extension Service {
         stride(from: 0, to: text.count, by: 4).map { String(text.dropFirst($0).prefix(4)) }.joined(separator: "-")
     }
 
-    private static func plain(_ code: String) -> String {
+    private static func normalized(_ code: String) -> String {
         code.lowercased().filter { $0 != " " && $0 != "-" }
     }
 }

@@ -106,7 +106,7 @@ extension Service {
         as actor: Principal
     ) async throws -> Release {
         let owner = try await self.app(app, as: actor, for: .publish)
-        try Self.checkText(new.note ?? "", "note", most: 16_384)
+        try Self.checkText(new.note ?? "", "note", maximum: 16_384)
         let time = now()
         let runtime = try new.minimumRuntime.map { text in
             guard let version = VersionNumber(text) else {

@@ -158,7 +158,7 @@ extension Rollout.Obstacle {
         switch self {
         case .startsAt(let date): "start at \(date)"
         case .time(let date): "time until \(date)"
-        case .exposed(let count, let wanted): "\(wanted) devices, of which there are \(count)"
+        case .exposed(let count, let requested): "\(requested) devices, of which there are \(count)"
         case .verdict: "an acceptable failure rate"
         case .person: "a person"
         }
@@ -193,7 +193,7 @@ extension Service {
             ).filter { row in
                 let deployment = try Self.deployment(row)
                 guard deployment.state == .scheduled else {
-                    return try Self.look(deployment.id, at: time, connection)?.isChanged == true
+                    return try Self.inspect(deployment.id, at: time, connection)?.isChanged == true
                 }
                 return try deployment.definition.startDate().map { $0 <= time } ?? false
             }.map { (id: try $0.text("id"), app: try $0.text("app")) }
@@ -204,13 +204,13 @@ extension Service {
                     throw DatabaseError.unexpected("app", .text(name))
                 }
                 let run = OperationRun(app: app, actor: .server, keys: keys, time: time, connection: connection)
-                try Self.takeOn(id, run, connection)
+                try Self.advance(id, run, connection)
             }
         }
     }
 
     /// The result of looking at a rollout.
-    private struct Look {
+    private struct Inspection {
         let deployment: Deployment
         let before: Rollout
         var rollout: Rollout
@@ -220,7 +220,7 @@ extension Service {
     }
 
     /// Adds the reports since the last look, and steps the rollout; `nil` when there is none to look at.
-    private static func look(_ id: String, at time: Date, _ connection: any Connection) throws -> Look? {
+    private static func inspect(_ id: String, at time: Date, _ connection: any Connection) throws -> Inspection? {
         guard let row = try connection.first("SELECT * FROM deployments WHERE id = ?", id),
             let before = try rollout(row)
         else { return nil }
@@ -236,7 +236,7 @@ extension Service {
         var rollout = before
         if seen != old || exposed != before.gate.exposed { rollout.record(seen.report(since: old, exposed: exposed)) }
         let events = rollout.step(at: PolicyDate(time))
-        return Look(
+        return Inspection(
             deployment: deployment,
             before: before,
             rollout: rollout,
@@ -264,33 +264,33 @@ extension Service {
         return sum.estimate
     }
 
-    private static func takeOn(_ id: String, _ run: OperationRun, _ connection: any Connection) throws {
+    private static func advance(_ id: String, _ run: OperationRun, _ connection: any Connection) throws {
         let (deployment, _) = try run.stored(id)
         if deployment.state == .scheduled {
             guard let start = try deployment.definition.startDate(), start <= run.time else { return }
             _ = try run.perform(.activate, on: id)
             return
         }
-        guard let look = try look(id, at: run.time, connection), look.isChanged else { return }
+        guard let inspect = try inspect(id, at: run.time, connection), inspect.isChanged else { return }
         try connection.execute(
             "UPDATE deployments SET seen = ?, rollout = ? WHERE id = ?",
-            try JSON.text(look.seen),
-            String(decoding: look.rollout.bytes(), as: UTF8.self),
+            try JSON.text(inspect.seen),
+            String(decoding: inspect.rollout.bytes(), as: UTF8.self),
             id
         )
-        guard let last = look.events.last else { return }
+        guard let last = inspect.events.last else { return }
         let state: Deployment.State =
             switch last.to {
             case .halted, .rolledBack: .halted
-            default: look.deployment.state
+            default: inspect.deployment.state
             }
         let isHalted = state == .halted
         _ = try run.store(
             isHalted ? "rollout-halt" : "rollout-advance",
-            look.deployment,
+            inspect.deployment,
             state,
-            look.before,
-            look.rollout,
+            inspect.before,
+            inspect.rollout,
             isPublished: true
         )
     }

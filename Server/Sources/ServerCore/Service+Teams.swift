@@ -213,9 +213,9 @@ extension Service {
         if let unknown = environments.first(where: { !app.environments.contains($0) }) {
             throw ServiceError.invalid("environments", "The app has no environment \"\(unknown)\".")
         }
-        let (wanted, time) = (app.environments.filter(environments.contains), now())
+        let (requested, time) = (app.environments.filter(environments.contains), now())
         return try await database.write { connection in
-            try connection.execute("UPDATE apps SET approvals = ? WHERE id = ?", try JSON.text(wanted), id)
+            try connection.execute("UPDATE apps SET approvals = ? WHERE id = ?", try JSON.text(requested), id)
             try Audit.record(
                 connection,
                 at: time,
@@ -223,7 +223,7 @@ extension Service {
                 team: app.team,
                 "app.approvals",
                 id,
-                ["before": app.approvals.joined(separator: ","), "after": wanted.joined(separator: ",")]
+                ["before": app.approvals.joined(separator: ","), "after": requested.joined(separator: ",")]
             )
             guard let changed = try Self.app(id, connection) else { throw ServiceError.notFound("app \"\(id)\"") }
             return changed

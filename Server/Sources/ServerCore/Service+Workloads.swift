@@ -30,7 +30,7 @@ public struct WorkloadTrust: Sendable, Codable, Equatable {
 extension Service {
     /// The lifetime of a workload's token in seconds, 15 minutes.
     public static let workloadTokenLifetime = 900.0
-    private static let mostTrusts = 100
+    private static let maximumTrustCount = 100
 
     // MARK: Trust
 
@@ -49,7 +49,7 @@ extension Service {
         as actor: Principal
     ) async throws -> WorkloadTrust {
         try actor.require(.manageMembers, in: team)
-        try Self.checkText(name, "name", most: 200)
+        try Self.checkText(name, "name", maximum: 200)
         try Self.checkRoles(roles, givenBy: actor, in: team)
         guard issuer.utf8.count <= 500, WorkloadVerifier.address(issuer) != nil, !issuer.contains("?") else {
             throw ServiceError.invalid("issuer", "An address by https is needed, as the provider's tokens name it.")
@@ -74,8 +74,8 @@ extension Service {
                 guard try Self.app(app, connection)?.team == team else { throw ServiceError.notFound("app \"\(app)\"") }
             }
             let count = try connection.query("SELECT id FROM workload_trusts WHERE team = ?", team).count
-            guard count < Self.mostTrusts else {
-                throw ServiceError.conflict("A team trusts at most \(Self.mostTrusts) kinds of workloads.")
+            guard count < Self.maximumTrustCount else {
+                throw ServiceError.conflict("A team trusts at most \(Self.maximumTrustCount) kinds of workloads.")
             }
             try connection.execute(
                 "INSERT INTO workload_trusts (id, team, app, name, issuer, audience, subject, roles, created, created_by) "
@@ -99,7 +99,7 @@ extension Service {
                 "workload.trust",
                 trust.id,
                 [
-                    "issuer": issuer, "audience": audience, "subject": subject, "roles": Self.words(roles),
+                    "issuer": issuer, "audience": audience, "subject": subject, "roles": Self.names(roles),
                     "app": app ?? "",
                 ]
             )
@@ -110,7 +110,7 @@ extension Service {
     /// Checks for a text without control characters; a pattern may not begin with `*`.
     private static func checkPattern(_ text: String, _ field: String, allowsAny: Bool) throws(ServiceError) {
         guard !text.isEmpty else { throw .invalid(field, "This is needed.") }
-        try checkText(text, field, most: 500)
+        try checkText(text, field, maximum: 500)
         guard allowsAny || !text.contains("*") else { throw .invalid(field, "No * is possible here.") }
         guard text.first != "*", text.count(where: { $0 == "*" }) <= 8 else {
             throw .invalid(field, "This begins with a text, and has * at most eight times.")
@@ -173,20 +173,20 @@ extension Service {
         let claims = try await workloads.claims(text, issuer: issuer, at: time)
         guard
             let trust = trusts.first(where: {
-                Self.isAmong($0.audience, claims.audience) && Self.matches(claims.subject, $0.subject)
+                Self.isListed($0.audience, claims.audience) && Self.matches(claims.subject, $0.subject)
             })
         else {
             throw WorkloadVerifier.refused("the team trusts other audiences or subjects")
                 .denied(to: "workload:\(claims.subject)", in: team, "a trusted audience and subject")
         }
-        return try await giveToken(to: claims.subject, by: trust, at: time)
+        return try await issueToken(to: claims.subject, by: trust, at: time)
     }
 
-    private static func isAmong(_ text: String, _ texts: [String]) -> Bool {
+    private static func isListed(_ text: String, _ texts: [String]) -> Bool {
         texts.contains { $0.utf8.elementsEqual(text.utf8) }
     }
 
-    private func giveToken(to subject: String, by trust: WorkloadTrust, at time: Date) async throws -> (
+    private func issueToken(to subject: String, by trust: WorkloadTrust, at time: Date) async throws -> (
         Token, text: String
     ) {
         let made = TokenText(kind: "api", id: Self.identifier(), secret: Secrets.make())
@@ -230,7 +230,7 @@ extension Service {
                 team: trust.team,
                 "token.exchange",
                 token.id,
-                ["trust": trust.id, "name": trust.name, "roles": Self.words(trust.roles)]
+                ["trust": trust.id, "name": trust.name, "roles": Self.names(trust.roles)]
             )
         }
         return (token, made.text)
@@ -240,15 +240,15 @@ extension Service {
     static func matches(_ text: String, _ pattern: String) -> Bool {
         // Bytes, not characters: two spellings of one character are two subjects.
         let parts = pattern.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map { Array($0) }
-        var rest = Array(text.utf8)[...]
-        guard parts.count > 1 else { return rest == parts[0][...] }
-        guard rest.starts(with: parts[0]) else { return false }
-        rest = rest.dropFirst(parts[0].count)
+        var remaining = Array(text.utf8)[...]
+        guard parts.count > 1 else { return remaining == parts[0][...] }
+        guard remaining.starts(with: parts[0]) else { return false }
+        remaining = remaining.dropFirst(parts[0].count)
         for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let range = rest.firstRange(of: part) else { return false }
-            rest = rest[range.upperBound...]
+            guard let range = remaining.firstRange(of: part) else { return false }
+            remaining = remaining[range.upperBound...]
         }
-        return rest.count >= parts[parts.count - 1].count
-            && rest.suffix(parts[parts.count - 1].count) == parts[parts.count - 1][...]
+        return remaining.count >= parts[parts.count - 1].count
+            && remaining.suffix(parts[parts.count - 1].count) == parts[parts.count - 1][...]
     }
 }

@@ -139,10 +139,11 @@ public struct Service: Sendable {
     }
 
     /// Checks a text that people read.
-    static func checkText(_ text: String, _ field: String, most: Int = 1024) throws(ServiceError) {
-        guard text.unicodeScalars.count <= most, !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" })
+    static func checkText(_ text: String, _ field: String, maximum: Int = 1024) throws(ServiceError) {
+        guard text.unicodeScalars.count <= maximum,
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\n" })
         else {
-            throw .invalid(field, "A text of at most \(most) characters without control characters is needed.")
+            throw .invalid(field, "A text of at most \(maximum) characters without control characters is needed.")
         }
     }
 }

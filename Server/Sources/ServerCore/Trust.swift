@@ -119,7 +119,7 @@ struct TeamTrust {
         let role = Self.collectionRole(app, collection)
         try delegate(to: role, paths: "apps/\(app)/collections/\(collection)/*")
         // A role without keys signs nothing: `signNewRoles` does it when the targets have named some.
-        guard try isDelegated(role), try isHeldHere(role), try metadata.targetsMetadata(role) == nil else { return }
+        guard try isDelegated(role), try isStoredHere(role), try metadata.targetsMetadata(role) == nil else { return }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role))
     }
 
@@ -132,8 +132,8 @@ struct TeamTrust {
         _ connection: any Connection
     ) throws {
         let role = Self.collectionRole(app, collection)
-        guard try isDelegated(role) else { throw Self.waits(for: "The collection \"\(collection)\"") }
-        guard try isHeldHere(role) else { return try draft(Target(path: path, bytes: bytes), of: role, connection) }
+        guard try isDelegated(role) else { throw Self.pendingSignatures(for: "The collection \"\(collection)\"") }
+        guard try isStoredHere(role) else { return try draft(Target(path: path, bytes: bytes), of: role, connection) }
         try metadata.updateTargets(role, expires: time + UTCTime.days(Lifetime.targets), signers: try signers(role)) {
             targets throws(UpdateError) in
             targets.set(Target(path: path, bytes: bytes))

@@ -4,7 +4,7 @@ import Synchronization
 /// Limits the number of simultaneous uploads of a team.
 final class UploadSlots: Sendable {
     /// The largest number of uploads of a team at once.
-    static let most = 4
+    static let maximumCount = 4
     private let counts = Mutex<[String: Int]>([:])
 
     /// A place for one upload, which is free again when the value is released.
@@ -17,14 +17,14 @@ final class UploadSlots: Sendable {
     /// Takes a place; throws `rateLimited` when the team has none left.
     func slot(_ team: String) throws(ServiceError) -> Slot {
         let isFree = counts.withLock { counts in
-            guard counts[team, default: 0] < Self.most else { return false }
+            guard counts[team, default: 0] < Self.maximumCount else { return false }
             counts[team, default: 0] += 1
             return true
         }
         guard isFree else {
             throw ServiceError(
                 .rateLimited,
-                "The team \"\(team)\" uploads \(Self.most) files already: wait for one of them.",
+                "The team \"\(team)\" uploads \(Self.maximumCount) files already: wait for one of them.",
                 retryAfter: 10
             )
         }

@@ -135,7 +135,7 @@ extension Service {
     // MARK: Delivering
 
     /// The number of times a message is tried, the last time about a day after the first.
-    static let mostDeliveryAttempts = 12
+    static let maximumDeliveryAttemptCount = 12
 
     /// The seconds until the next attempt.
     static func deliveryDelay(after attempts: Int) -> Int { min(20 << min(attempts, 12), 6 * 3600) }
@@ -164,7 +164,7 @@ extension Service {
                 isTaken = (200..<300).contains(code)
                 status = "\(code)"
             } catch { status = error.localizedDescription }
-            let (done, text) = (isTaken || delivery.attempts + 1 >= Self.mostDeliveryAttempts, status)
+            let (done, text) = (isTaken || delivery.attempts + 1 >= Self.maximumDeliveryAttemptCount, status)
             try await database.write { connection in
                 if done { try connection.execute("DELETE FROM webhook_deliveries WHERE id = ?", delivery.id) }
                 try connection.execute("UPDATE webhooks SET last_status = ? WHERE id = ?", text, delivery.webhook)
@@ -240,8 +240,8 @@ extension Audit {
         sequence: Int
     ) throws {
         for row in try connection.query("SELECT id, actions FROM webhooks WHERE team = ?", team) {
-            let wanted = try JSON.read([String].self, row.text("actions"))
-            guard wanted.isEmpty || wanted.contains(where: { action.hasPrefix($0) }) else { continue }
+            let requested = try JSON.read([String].self, row.text("actions"))
+            guard requested.isEmpty || requested.contains(where: { action.hasPrefix($0) }) else { continue }
             let body = WebhookBody(
                 type: action,
                 timestamp: time,

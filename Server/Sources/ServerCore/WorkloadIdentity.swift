@@ -87,14 +87,14 @@ final class WorkloadVerifier: Sendable {
     ///
     /// A token's header chooses among the provider's keys and never how a key is used (RFC 8725, section 3.1).
     private static let keyTypes = ["RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"]
-    private static let largestToken = 16 << 10
-    private static let largestDocument = 1 << 20
-    private static let mostKeys = 100
-    private static let mostIssuers = 1000
+    private static let maximumTokenByteCount = 16 << 10
+    private static let maximumDocumentByteCount = 1 << 20
+    private static let maximumKeyCount = 100
+    private static let maximumIssuerCount = 1000
     /// The seconds for which a provider's keys are kept.
     private static let keysLifetime = 3600.0
     /// The least number of seconds after which an unknown key makes the server ask again.
-    private static let shortestRefresh = 60.0
+    private static let minimumRefreshInterval = 60.0
     /// The largest accepted difference of clocks, in seconds.
     private static let leeway = 60.0
 
@@ -139,8 +139,8 @@ final class WorkloadVerifier: Sendable {
 
     private static func parts(_ token: String) throws -> [Substring] {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= largestToken, parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw refused("it is not a signed JSON Web Token of at most \(largestToken >> 10) KiB")
+        guard token.utf8.count <= maximumTokenByteCount, parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else {
+            throw refused("it is not a signed JSON Web Token of at most \(maximumTokenByteCount >> 10) KiB")
         }
         return parts
     }
@@ -201,7 +201,7 @@ final class WorkloadVerifier: Sendable {
     }
 
     private func keySet(_ issuer: String, at time: Double, refresh: Bool) async throws -> KeySet {
-        let oldest = time - (refresh ? Self.shortestRefresh : Self.keysLifetime)
+        let oldest = time - (refresh ? Self.minimumRefreshInterval : Self.keysLifetime)
         if let known = sets.withLock({ $0[issuer] }), known.fetched > oldest { return known }
         let set: KeySet
         do { set = KeySet(keys: try await publishedKeys(issuer), fetched: time) } catch {
@@ -212,7 +212,7 @@ final class WorkloadVerifier: Sendable {
             )
         }
         sets.withLock { sets in
-            if sets.count >= Self.mostIssuers, sets[issuer] == nil { sets = [:] }
+            if sets.count >= Self.maximumIssuerCount, sets[issuer] == nil { sets = [:] }
             sets[issuer] = set
         }
         return set
@@ -229,14 +229,14 @@ final class WorkloadVerifier: Sendable {
         guard let place = Self.address(base + "/.well-known/openid-configuration") else {
             throw Self.refused("no address")
         }
-        let document = try await fetcher.fetch(place, limit: Self.largestDocument)
+        let document = try await fetcher.fetch(place, limit: Self.maximumDocumentByteCount)
         let discovery = try JSONDecoder().decode(Discovery.self, from: Data(document))
         guard discovery.issuer == issuer, let keys = Self.address(discovery.jwks_uri) else {
             throw Self.refused("the issuer's configuration is another's")
         }
-        let bytes = try await fetcher.fetch(keys, limit: Self.largestDocument)
+        let bytes = try await fetcher.fetch(keys, limit: Self.maximumDocumentByteCount)
         let published = try JSONDecoder().decode(Published.self, from: Data(bytes)).keys
-        guard published.count <= Self.mostKeys else { throw Self.refused("too many keys") }
+        guard published.count <= Self.maximumKeyCount else { throw Self.refused("too many keys") }
         // Keys of unknown kinds are ignored.
         return try published.compactMap { value in
             let text = try JSON.text(value)

@@ -47,12 +47,12 @@ struct ArchiveCard {
         byteCount = archive.byteCount
         interface = archive.summary.interface.map(Texts.short)
         let features = archive.summary.features ?? []
-        func having(_ role: String) -> [Feature] {
+        func features(_ role: String) -> [Feature] {
             features.filter { $0.role == role }.map { Feature(role: $0.role, name: $0.name, type: $0.type) }
         }
-        inputs = having("input")
-        outputs = having("output")
-        states = having("state")
+        inputs = features("input")
+        outputs = features("output")
+        states = features("state")
         hasFeatures = !features.isEmpty
         hasStates = !states.isEmpty
         encryption = archive.summary.encryption
@@ -112,7 +112,7 @@ extension Dashboard {
     }
 
     /// The largest accepted archive in bytes.
-    private static let largestArchive = 10 << 30
+    private static let maximumArchiveByteCount = 10 << 30
 
     /// Accepts an archive as the body of the request; the answer is its card.
     private func upload(_ visit: Visit) async throws -> Response {
@@ -122,8 +122,8 @@ extension Dashboard {
             var byteCount = 0
             for try await buffer in visit.request.body {
                 byteCount += buffer.readableBytes
-                guard byteCount <= Self.largestArchive else {
-                    throw ServiceError(.tooLarge, "A file has at most \(Self.largestArchive >> 30) GiB.")
+                guard byteCount <= Self.maximumArchiveByteCount else {
+                    throw ServiceError(.tooLarge, "A file has at most \(Self.maximumArchiveByteCount >> 30) GiB.")
                 }
                 try await upload.append(Array(buffer: buffer))
             }

@@ -77,10 +77,10 @@ extension Dashboard {
             ("", "Everything"), ("deployment", "Deployments"), ("release", "Releases"), ("archive", "Archives"),
             ("collection", "Collections"), ("app", "Apps"), ("token", "Tokens"), ("team", "Teams"), ("key", "Keys"),
         ]
-        let shown = entries.prefix(Self.pageLength)
+        let displayed = entries.prefix(Self.pageLength)
         let content = Content(
             team: team,
-            rows: shown.map(Self.row),
+            rows: displayed.map(Self.row),
             isEmpty: entries.isEmpty,
             isFiltered: !query.isEmpty,
             actor: visit.query("actor") ?? "",
@@ -92,7 +92,7 @@ extension Dashboard {
             },
             query: query,
             next: entries.count > Self.pageLength
-                ? (shown.last.map { "before=\($0.sequence)" + (query.isEmpty ? "" : "&" + query) }) : nil,
+                ? (displayed.last.map { "before=\($0.sequence)" + (query.isEmpty ? "" : "&" + query) }) : nil,
             commands: Commands("audit --team \(team)", "GET", "teams/\(team)/audit?limit=100", address: visit.address)
         )
         return try await page("audit", content, title: "Audit log", team: team, section: .audit, visit)

@@ -135,10 +135,10 @@ struct FailureChart {
 
     init?(_ failures: [FailureGroup]) {
         guard !failures.isEmpty else { return nil }
-        let shown = Array(failures.prefix(12))
-        let most = max(shown.map(\.interval.upper).max() ?? 1, 0.001)
-        func place(_ share: Double) -> String { String(format: "%.2f%%", 100 * min(share / most, 1)) }
-        rows = shown.map { group in
+        let displayed = Array(failures.prefix(12))
+        let maximum = max(displayed.map(\.interval.upper).max() ?? 1, 0.001)
+        func place(_ share: Double) -> String { String(format: "%.2f%%", 100 * min(share / maximum, 1)) }
+        rows = displayed.map { group in
             let rate = Double(group.count) / Double(max(group.reports, group.count, 1))
             let interval = group.interval
             return Row(
@@ -152,7 +152,7 @@ struct FailureChart {
                 rateAt: place(rate)
             )
         }
-        top = Texts.percent(most)
+        top = Texts.percent(maximum)
         reports = Texts.number(failures.reduce(0) { $0 + $1.count })
     }
 

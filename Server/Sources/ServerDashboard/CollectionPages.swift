@@ -3,7 +3,7 @@ import Hummingbird
 import ServerCore
 
 /// The common content of pages about a collection.
-struct CollectionPlace {
+struct CollectionContext {
     let app: App
     let id: String
     var path: String { "/apps/\(app.id)/collections/\(id)" }
@@ -41,10 +41,10 @@ extension Dashboard {
     }
 
     /// The collection that an address names.
-    func place(_ visit: Visit) async throws -> (CollectionPlace, ModelCollection) {
+    func place(_ visit: Visit) async throws -> (CollectionContext, ModelCollection) {
         let app = try await service.app(visit.name("app"), as: visit.actor)
         let collection = try await service.collection(visit.name("collection"), app: app.id, as: visit.actor)
-        return (CollectionPlace(app: app, id: collection.id), collection)
+        return (CollectionContext(app: app, id: collection.id), collection)
     }
 
     // MARK: Apps
@@ -263,14 +263,14 @@ extension Dashboard {
 
     /// The environment that a page is about: the first, unless the address names another.
     func environment(_ visit: Visit, _ app: App) throws -> String {
-        let wanted = visit.query("environment") ?? app.environments[0]
-        guard app.environments.contains(wanted) else {
-            throw ServiceError(.notFound, "The app has no environment \"\(wanted)\".")
+        let requested = visit.query("environment") ?? app.environments[0]
+        guard app.environments.contains(requested) else {
+            throw ServiceError(.notFound, "The app has no environment \"\(requested)\".")
         }
-        return wanted
+        return requested
     }
 
-    func scope(_ place: CollectionPlace, _ environment: String, days: Double) -> ReportScope {
+    func scope(_ place: CollectionContext, _ environment: String, days: Double) -> ReportScope {
         ReportScope(
             app: place.app.id,
             collection: place.id,

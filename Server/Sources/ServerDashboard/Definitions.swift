@@ -22,15 +22,15 @@ enum PageJSON {
 
     private static func explanation(of error: DecodingError) -> String {
         switch error {
-        case .keyNotFound(let key, let context): place(context.codingPath + [key]) + "is missing."
+        case .keyNotFound(let key, let context): location(context.codingPath + [key]) + "is missing."
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            place(context.codingPath) + "has the wrong type."
-        case .dataCorrupted(let context): place(context.codingPath) + context.debugDescription
+            location(context.codingPath) + "has the wrong type."
+        case .dataCorrupted(let context): location(context.codingPath) + context.debugDescription
         @unknown default: "The JSON cannot be read."
         }
     }
 
-    private static func place(_ path: [any CodingKey]) -> String {
+    private static func location(_ path: [any CodingKey]) -> String {
         let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
         return text.isEmpty ? "" : text.trimmingPrefix(".") + ": "
     }
@@ -65,7 +65,7 @@ struct DefinitionLines {
                 index + 1,
                 rule.id,
                 rule.note,
-                Self.words(rule.when),
+                Self.text(rule.when),
                 rule.serve,
                 rule.percentage,
                 rule.rest ?? definition.default,
@@ -92,9 +92,9 @@ struct DefinitionLines {
         if let ramp = definition.rollout {
             let shares = ramp.steps.map { Texts.trimmed($0.percentage) + " %" }.joined(separator: ", ")
             others.append(
-                "rolled out in steps: \(shares); after too many failures: \(Self.words(ramp.onHalt ?? .previous))"
+                "rolled out in steps: \(shares); after too many failures: \(Self.text(ramp.onHalt ?? .previous))"
             )
-            let gates = ramp.steps.map { Self.words($0) }
+            let gates = ramp.steps.map { Self.text($0) }
             if let gate = gates.first, gates.allSatisfy({ $0 == gate }) {
                 others.append("each step: \(gate)")
             } else {
@@ -114,7 +114,7 @@ struct DefinitionLines {
         self.others = others
     }
 
-    private static func words(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
+    private static func text(_ action: DeploymentDefinition.Ramp.HaltAction) -> String {
         switch action {
         case .keep: "it stays at this step"
         case .previous: "its devices get the same release as the others"
@@ -122,7 +122,7 @@ struct DefinitionLines {
         }
     }
 
-    private static func words(_ step: DeploymentDefinition.Ramp.Step) -> String {
+    private static func text(_ step: DeploymentDefinition.Ramp.Step) -> String {
         var texts = ["at least \(Texts.trimmed(step.hours ?? 24)) hours"]
         if let devices = step.devices, devices > 0 { texts.append("\(Texts.count(devices, "device", "devices"))") }
         if step.needsGoodVerdict == true { texts.append("an acceptable failure rate") }
@@ -159,7 +159,7 @@ struct DefinitionLines {
     }
 
     /// A condition as text; one that cannot be read stays JSON, and saving it reports the error.
-    static func words(_ json: AnyJSON) -> String {
+    static func text(_ json: AnyJSON) -> String {
         guard let text = try? PageJSON.text(json) else { return "" }
         return (try? Condition(json: Array(text.utf8)))?.description ?? text
     }
@@ -184,16 +184,16 @@ struct DefinitionLines {
             case .insert(let offset, _, _): added.insert(offset)
             }
         }
-        var (result, place): ([Change], Int) = ([], 0)
+        var (result, location): ([Change], Int) = ([], 0)
         for (index, text) in new.enumerated() {
-            while place < old.count, removed.contains(place) {
-                result.append(Change(text: old[place], isAdded: false, isRemoved: true))
-                place += 1
+            while location < old.count, removed.contains(location) {
+                result.append(Change(text: old[location], isAdded: false, isRemoved: true))
+                location += 1
             }
             result.append(Change(text: text, isAdded: added.contains(index), isRemoved: false))
-            if !added.contains(index) { place += 1 }
+            if !added.contains(index) { location += 1 }
         }
-        result += old[min(place, old.count)...].enumerated().filter { removed.contains($0.offset + place) }.map {
+        result += old[min(location, old.count)...].enumerated().filter { removed.contains($0.offset + location) }.map {
             Change(text: $0.element, isAdded: false, isRemoved: true)
         }
         return result

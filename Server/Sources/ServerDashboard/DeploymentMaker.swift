@@ -39,7 +39,7 @@ struct EditorData: Encodable {
                 label: attribute.label,
                 kind: attribute.kind.rawValue,
                 operators: attribute.operators.map(\.rawValue),
-                values: Self.usual(attribute)
+                values: Self.commonValues(attribute)
             )
         }
         signalOperators = DeploymentPolicy.Attribute.custom("x").operators.map(\.rawValue)
@@ -59,7 +59,7 @@ struct EditorData: Encodable {
         self.preview = preview
     }
 
-    private static func usual(_ attribute: DeploymentPolicy.Attribute) -> [String] {
+    private static func commonValues(_ attribute: DeploymentPolicy.Attribute) -> [String] {
         switch attribute {
         case .deviceClass: DeviceClass.allCases.map(\.rawValue)
         case .operatingSystem: ["iOS", "iPadOS", "macOS", "Linux", "watchOS", "tvOS", "visionOS"]
@@ -200,7 +200,7 @@ extension Dashboard {
 
     private func preview(_ visit: Visit) async throws -> Response {
         let (place, _) = try await place(visit)
-        let buffer = try await visit.request.body.collect(upTo: Form.longest)
+        let buffer = try await visit.request.body.collect(upTo: Form.maximumByteCount)
         let question = try PageJSON.read(PreviewQuestion.self, Array(buffer: buffer), "preview")
         let environment = question.environment ?? place.app.environments[0]
         let deployments = try await service.liveStates(app: place.app.id, collection: place.id, as: visit.actor)
@@ -249,7 +249,7 @@ extension Dashboard {
         }
     }
 
-    private func existing(_ id: String?, _ place: CollectionPlace, _ visit: Visit) async throws -> Deployment? {
+    private func existing(_ id: String?, _ place: CollectionContext, _ visit: Visit) async throws -> Deployment? {
         guard let id else { return nil }
         let deployment = try await service.deployment(id, as: visit.actor)
         guard deployment.app == place.app.id, deployment.collection == place.id else {

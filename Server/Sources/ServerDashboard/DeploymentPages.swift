@@ -70,10 +70,10 @@ struct OperationButton {
 
 extension Dashboard {
     /// A deployment, and the collection that it belongs to.
-    private func deployment(_ visit: Visit) async throws -> (Deployment, CollectionPlace) {
+    private func deployment(_ visit: Visit) async throws -> (Deployment, CollectionContext) {
         let deployment = try await service.deployment(visit.name("deployment"), as: visit.actor)
         let app = try await service.app(deployment.app, as: visit.actor)
-        return (deployment, CollectionPlace(app: app, id: deployment.collection))
+        return (deployment, CollectionContext(app: app, id: deployment.collection))
     }
 
     // MARK: A deployment
@@ -180,7 +180,7 @@ extension Dashboard {
     }
 
     /// The reports of devices on the releases that a deployment names.
-    private func reports(of deployment: Deployment, _ place: CollectionPlace, _ visit: Visit) async throws
+    private func reports(of deployment: Deployment, _ place: CollectionContext, _ visit: Visit) async throws
         -> [ReleaseReport]
     {
         let scope = scope(place, deployment.environment, days: 7)
@@ -250,7 +250,7 @@ extension Dashboard {
         let button = OperationButton(operation, deployment, address: visit.address)
         let content = Confirmation(
             title: "\(button.label) “\(deployment.title)”?",
-            text: Self.meaning(operation, place, deployment.environment),
+            text: Self.effect(operation, place, deployment.environment),
             consequences: Self.consequences(operation, deployment, devices),
             button: button,
             back: "/deployments/\(deployment.id)",
@@ -269,9 +269,9 @@ extension Dashboard {
         )
     }
 
-    private static func meaning(
+    private static func effect(
         _ operation: ServerCore.Service.Operation,
-        _ place: CollectionPlace,
+        _ place: CollectionContext,
         _ environment: String
     ) -> String {
         let all = "Every device of \(place.app.name) (\(environment))"

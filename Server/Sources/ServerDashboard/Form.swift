@@ -7,7 +7,7 @@ struct Form: Sendable {
     private let fields: [(name: String, value: String)]
 
     /// The largest length of a form in bytes; the longest forms contain a deployment's definition.
-    static let longest = 1 << 20
+    static let maximumByteCount = 1 << 20
 
     init(_ text: String) throws {
         fields = try text.split(separator: "&").map { part in
@@ -21,7 +21,7 @@ struct Form: Sendable {
         guard type.hasPrefix("application/x-www-form-urlencoded") else {
             throw ServiceError(.invalid, "A form is sent as application/x-www-form-urlencoded.")
         }
-        let buffer = try await request.body.collect(upTo: Self.longest)
+        let buffer = try await request.body.collect(upTo: Self.maximumByteCount)
         guard let text = buffer.getString(at: buffer.readerIndex, length: buffer.readableBytes) else {
             throw ServiceError(.invalid, "The form cannot be read.")
         }

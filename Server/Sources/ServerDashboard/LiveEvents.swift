@@ -10,7 +10,7 @@ extension Dashboard {
     /// A connection lasts for a limited time: the browser then asks again, and people who have been signed out get no
     /// more.
     private static let interval = 2.0
-    private static let longest = 600.0
+    private static let maximumDuration = 600.0
 
     func collectionEvents(_ visit: Visit) async throws -> Response {
         let (place, _) = try await place(visit)
@@ -21,13 +21,13 @@ extension Dashboard {
     func deploymentEvents(_ visit: Visit) async throws -> Response {
         let deployment = try await service.deployment(visit.name("deployment"), as: visit.actor)
         let app = try await service.app(deployment.app, as: visit.actor)
-        let place = CollectionPlace(app: app, id: deployment.collection)
+        let place = CollectionContext(app: app, id: deployment.collection)
         let release = deployment.definition.namedReleases.first
         return live { try await self.counters(place, deployment.environment, release: release, visit) }
     }
 
     /// The counters of a page, by the names in its `data-live` attributes.
-    private func counters(_ place: CollectionPlace, _ environment: String, release: Int?, _ visit: Visit) async throws
+    private func counters(_ place: CollectionContext, _ environment: String, release: Int?, _ visit: Visit) async throws
         -> [String: String]
     {
         var counters: [String: String] = [:]
@@ -47,7 +47,7 @@ extension Dashboard {
     /// Sends counters whenever one has changed.
     private func live(_ counters: @escaping @Sendable () async throws -> [String: String]) -> Response {
         events { writer in
-            let end = Date(timeIntervalSinceNow: Self.longest)
+            let end = Date(timeIntervalSinceNow: Self.maximumDuration)
             var (last, quiet): ([String: String]?, Int) = (nil, 0)
             // The server's shutdown does not wait for open pages.
             while Date() < end, !Task.isCancelled, !Task.isShuttingDownGracefully {

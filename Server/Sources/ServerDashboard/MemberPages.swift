@@ -100,7 +100,7 @@ extension Dashboard {
             },
             isEmpty: members.isEmpty,
             roles: Role.allCases.map {
-                MembersPage.RoleEntry(name: $0.rawValue, permissions: Self.words($0.permissions))
+                MembersPage.RoleEntry(name: $0.rawValue, permissions: Self.text($0.permissions))
             },
             invitations: invitations.map {
                 MembersPage.Open(
@@ -141,7 +141,7 @@ extension Dashboard {
                 value: $0.rawValue,
                 label: $0.rawValue,
                 isChosen: chosen.contains($0.rawValue),
-                about: Self.words($0.permissions)
+                about: Self.text($0.permissions)
             )
         }
     }

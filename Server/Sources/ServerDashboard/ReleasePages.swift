@@ -62,12 +62,12 @@ extension Dashboard {
         }
         let models = collection.models.map { name in
             let fitting = archives.filter { $0.fits(name) }
-            let rest = archives.filter { !$0.fits(name) }
+            let remaining = archives.filter { !$0.fits(name) }
             let before = latest?.models.first { $0.name == name }?.archive
             let chosen = form?["model.\(name)"] ?? fitting.first?.sha256 ?? before
             return NewReleasePage.Model(
                 name: name,
-                choices: (fitting + rest).map { archive in
+                choices: (fitting + remaining).map { archive in
                     let version = archive.summary.version.map { " \($0)" } ?? ""
                     return NewReleasePage.Choice(
                         value: archive.sha256,

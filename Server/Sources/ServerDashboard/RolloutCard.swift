@@ -27,7 +27,7 @@ struct RolloutCard {
             (state, colour, current) = ("Step \(step + 1) of \(rollout.plan.steps.count)", "info", step)
         case .paused(let step): (state, colour, current) = ("Paused at step \(step + 1)", "warn", step)
         case .complete: (state, colour, current) = ("Complete", "good", rollout.plan.steps.count)
-        case .halted(let step, let reason): (state, colour, current) = ("Halted: " + Self.words(reason), "bad", step)
+        case .halted(let step, let reason): (state, colour, current) = ("Halted: " + Self.text(reason), "bad", step)
         case .rolledBack: (state, colour, current) = ("Rolled back", "bad", -1)
         }
         steps = rollout.plan.steps.enumerated().map { index, step in
@@ -51,15 +51,15 @@ struct RolloutCard {
         switch rollout.assess(at: PolicyDate(secondsSince1970: Int(now.timeIntervalSince1970))) {
         case .none: obstacles = []
         case .start, .advance: obstacles = ["Nothing: the next step begins within seconds."]
-        case .wait(let found): obstacles = found.map { Self.words($0, now) }
-        case .halt(let reason): obstacles = ["It will be halted soon: " + Self.words(reason) + "."]
+        case .wait(let found): obstacles = found.map { Self.text($0, now) }
+        case .halt(let reason): obstacles = ["It will be halted soon: " + Self.text(reason) + "."]
         }
         isWaiting = !obstacles.isEmpty
     }
 
     private static func percent(_ thousandths: Int) -> String { Texts.trimmed(Double(thousandths) / 1000) + " %" }
 
-    private static func words(_ reason: Rollout.HaltReason) -> String {
+    private static func text(_ reason: Rollout.HaltReason) -> String {
         switch reason {
         case .failureRate: "too many failures"
         case .worseThanControl: "more failures than in the control group"
@@ -67,7 +67,7 @@ struct RolloutCard {
         }
     }
 
-    private static func words(_ obstacle: Rollout.Obstacle, _ now: Date) -> String {
+    private static func text(_ obstacle: Rollout.Obstacle, _ now: Date) -> String {
         func moment(_ date: PolicyDate) -> String {
             let date = Date(timeIntervalSince1970: Double(date.secondsSince1970))
             return "\(Texts.distance(date, from: now)) (\(Texts.moment(date)) UTC)"
@@ -75,8 +75,8 @@ struct RolloutCard {
         return switch obstacle {
         case .startsAt(let date): "It starts \(moment(date))."
         case .time(let until): "Its time is over \(moment(until))."
-        case .exposed(let count, let wanted):
-            "It waits for \(Texts.number(wanted)) devices; \(Texts.number(count)) run it."
+        case .exposed(let count, let requested):
+            "It waits for \(Texts.number(requested)) devices; \(Texts.number(count)) run it."
         case .verdict: "It waits until the failure rate is known to be acceptable."
         case .person: "Someone must approve it."
         }

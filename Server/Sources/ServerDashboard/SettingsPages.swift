@@ -33,7 +33,7 @@ extension Dashboard {
         pages.get("teams/:team/audit/export.json") { visit in try await auditExport(visit, isJSON: true) }
     }
 
-    static func words(_ permissions: Set<Permission>) -> String {
+    static func text(_ permissions: Set<Permission>) -> String {
         Permission.allCases.filter(permissions.contains).map { permission in
             switch permission {
             case .view: "look"

@@ -10,10 +10,10 @@ extension Dashboard {
             signInPage(next: request.uri.queryParameters["next"].map(String.init))
         }
         pages.open("sign-in/with/:provider") { request, parameters in
-            try await leave(for: try parameters.require("provider"), request)
+            try await redirectToProvider(for: try parameters.require("provider"), request)
         }
         pages.open("sign-in/callback/:provider") { request, parameters in
-            try await comeBack(from: try parameters.require("provider"), request)
+            try await finishSignIn(from: try parameters.require("provider"), request)
         }
         pages.openForm("sign-in") { request, _, form in try await signIn(form, request) }
         pages.open("sign-in/:secret") { _, parameters in
@@ -75,7 +75,7 @@ extension Dashboard {
                     code: form.optional("code"),
                     address: Caller.address
                 )
-                return redirect(Self.ownAddress(form["next"]), cookie: cookie.setting(session.secret))
+                return redirect(Self.localAddress(form["next"]), cookie: cookie.setting(session.secret))
             } catch let error as ServiceError where [.unauthenticated, .rateLimited].contains(error.code) {
                 let isOfCode = error.field == "code"
                 return signInPage(
@@ -94,10 +94,10 @@ extension Dashboard {
             guard !secret.isEmpty else { throw ServiceError(.unauthenticated, "Paste a link or a token.") }
             if secret.hasPrefix("mlk_") {
                 _ = try await service.visitor(secret)
-                return redirect(Self.ownAddress(form["next"]), cookie: cookie.setting(secret))
+                return redirect(Self.localAddress(form["next"]), cookie: cookie.setting(secret))
             }
             let session = try await service.signIn(link: secret, current: await signedIn(request))
-            return redirect(Self.ownAddress(form["next"]), cookie: cookie.setting(session.secret))
+            return redirect(Self.localAddress(form["next"]), cookie: cookie.setting(session.secret))
         } catch let error as ServiceError where error.code == .unauthenticated || error.code == .conflict {
             return signInPage(next: form.optional("next"), failure: Failure(secret: error.description))
         }
@@ -109,8 +109,8 @@ extension Dashboard {
         address(request) + "/sign-in/callback/\(provider)"
     }
 
-    private func leave(for provider: String, _ request: Request) async throws -> Response {
-        let next = Self.ownAddress(
+    private func redirectToProvider(for provider: String, _ request: Request) async throws -> Response {
+        let next = Self.localAddress(
             request.uri.queryParameters["next"].map { String($0).removingPercentEncoding ?? "" } ?? "/"
         )
         let away = try await service.beginSignIn(
@@ -122,7 +122,7 @@ extension Dashboard {
     }
 
     /// The address to which a provider sends browsers back.
-    private func comeBack(from provider: String, _ request: Request) async throws -> Response {
+    private func finishSignIn(from provider: String, _ request: Request) async throws -> Response {
         func parameter(_ name: String) -> String? {
             request.uri.queryParameters[Substring(name)].map { String($0).removingPercentEncoding ?? "" }
         }
@@ -140,9 +140,9 @@ extension Dashboard {
                 redirect: redirectAddress(provider, request)
             )
             // A strict cookie is not sent along where another site has sent the browser, so a page of ours goes on.
-            var response = page("signed-in", ["next": Self.ownAddress(next)], title: "Signed in")
+            var response = page("signed-in", ["next": Self.localAddress(next)], title: "Signed in")
             response.headers[values: .setCookie] = [cookie.setting(session.secret), cookie.clearingState]
-            response.headers[.refresh] = "0; url=\(Self.ownAddress(next))"
+            response.headers[.refresh] = "0; url=\(Self.localAddress(next))"
             return response
         } catch let error as ServiceError where error.code == .unauthenticated || error.code == .conflict {
             var response = signInPage(next: nil, failure: Failure(secret: error.description))
@@ -158,10 +158,10 @@ extension Dashboard {
     }
 
     /// An address on this server; the start page for any other.
-    static func ownAddress(_ text: String) -> String {
-        let isOwn =
+    static func localAddress(_ text: String) -> String {
+        let isLocal =
             text.hasPrefix("/") && !text.hasPrefix("//") && !text.hasPrefix("/\\")
             && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-        return isOwn ? text : "/"
+        return isLocal ? text : "/"
     }
 }

@@ -107,7 +107,7 @@ extension Dashboard {
                             value: $0.rawValue,
                             label: $0.rawValue,
                             isChosen: chosen.contains($0.rawValue),
-                            about: Self.words($0.permissions)
+                            about: Self.text($0.permissions)
                         )
                     }
                 ),

@@ -165,11 +165,11 @@ final class PostgreSQLLink: Connection {
         return result
     }
 
-    private static let mostStatements = 500
+    private static let maximumStatementCount = 500
 
     private func statement(_ sql: String) throws -> String {
         if let name = prepared[sql] { return name }
-        if prepared.count >= Self.mostStatements {
+        if prepared.count >= Self.maximumStatementCount {
             try run("DEALLOCATE ALL")
             prepared = [:]
         }

@@ -268,7 +268,7 @@ struct APIRoutes {
         let code: String?
     }
 
-    private struct MadeSession: Encodable {
+    private struct CreatedSession: Encodable {
         /// The text to be sent as a token.
         let text: String
     }
@@ -288,7 +288,7 @@ struct APIRoutes {
             )
         default: throw ServiceError(.invalid, "Sign in with a link, or with an email and a password.", field: "link")
         }
-        return Answers.json(MadeSession(text: session.secret), status: .created)
+        return Answers.json(CreatedSession(text: session.secret), status: .created)
     }
 
     // MARK: Teams and apps
@@ -359,9 +359,9 @@ extension Request {
     func json<Value: Codable>(_ type: Value.Type, _ context: Context) async throws -> Value {
         let data = Data(Array(buffer: try await body.collect(upTo: context.maxUploadSize)))
         let value = try JSONDecoder().decode(type, from: data)
-        let given = try JSONDecoder().decode(AnyJSON.self, from: data)
+        let provided = try JSONDecoder().decode(AnyJSON.self, from: data)
         let known = try JSONDecoder().decode(AnyJSON.self, from: try JSONEncoder().encode(value))
-        if let path = given.unknownMember(beside: known) {
+        if let path = provided.unknownMember(beside: known) {
             throw ServiceError(.invalid, "There is no such member, or it is null: leave it out.", field: path)
         }
         return value

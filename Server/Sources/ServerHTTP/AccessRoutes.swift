@@ -40,7 +40,7 @@ extension APIRoutes {
         let roles: [Role]
     }
 
-    private struct MadeInvitation: Encodable {
+    private struct CreatedInvitation: Encodable {
         let invitation: Invitation
         /// The link, which is shown only once.
         let link: String
@@ -95,7 +95,7 @@ extension APIRoutes {
                 as: context.actor
             )
             return Answers.json(
-                MadeInvitation(invitation: invitation, link: "\(address(request))/sign-in/\(secret)"),
+                CreatedInvitation(invitation: invitation, link: "\(address(request))/sign-in/\(secret)"),
                 status: .created
             )
         }
@@ -118,7 +118,7 @@ extension APIRoutes {
         let days: Int?
     }
 
-    private struct MadeToken: Encodable {
+    private struct CreatedToken: Encodable {
         let token: Token
         /// The text of the token, which is shown only once.
         let text: String
@@ -134,7 +134,7 @@ extension APIRoutes {
             lifetime: Double(body.days ?? 90) * 86_400,
             as: context.actor
         )
-        return Answers.json(MadeToken(token: token, text: text), status: .created)
+        return Answers.json(CreatedToken(token: token, text: text), status: .created)
     }
 
     // MARK: Workloads
@@ -181,7 +181,7 @@ extension APIRoutes {
     @Sendable func exchange(_ request: Request, _ context: Context) async throws -> Response {
         let body = try await request.json(Workload.self, context)
         let (token, text) = try await service.exchange(body.token, team: body.team)
-        return Answers.json(MadeToken(token: token, text: text), status: .created)
+        return Answers.json(CreatedToken(token: token, text: text), status: .created)
     }
 
     // MARK: Enrolment of devices
@@ -192,7 +192,7 @@ extension APIRoutes {
         let days: Int?
     }
 
-    private struct MadeEnrolmentToken: Encodable {
+    private struct CreatedEnrolmentToken: Encodable {
         let token: StoredEnrolmentToken
         /// The text of the token, which is shown only once.
         let text: String
@@ -231,7 +231,7 @@ extension APIRoutes {
             lifetime: Double(body.days ?? 90) * 86_400,
             as: context.actor
         )
-        return Answers.json(MadeEnrolmentToken(token: token, text: text), status: .created)
+        return Answers.json(CreatedEnrolmentToken(token: token, text: text), status: .created)
     }
 
     // MARK: Audit

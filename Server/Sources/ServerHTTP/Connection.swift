@@ -61,7 +61,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
         switch part {
-        case .head(let request): if takesHere(request, context) { return }
+        case .head(let request): if answersDirectly(request, context) { return }
         case .body(let bytes):
             if isAnswered { return }
             if report != nil {
@@ -89,7 +89,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// Whether the request is answered here rather than by the routes.
-    private func takesHere(_ request: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
+    private func answersDirectly(_ request: HTTPRequest, _ context: ChannelHandlerContext) -> Bool {
         if let answer = answer(request, context) {
             isAnswered = true
             write(answer, to: request, context)
@@ -200,12 +200,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Slow clients
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stalls?.writabilityChanged(context) { self.lookForStall(context) }
+        stalls?.writabilityChanged(context) { self.detectStall(context) }
         context.fireChannelWritabilityChanged()
     }
 
-    private func lookForStall(_ context: ChannelHandlerContext) {
-        if stalls?.check(context, look: { self.lookForStall(context) }) == true { context.close(promise: nil) }
+    private func detectStall(_ context: ChannelHandlerContext) {
+        if stalls?.check(context, look: { self.detectStall(context) }) == true { context.close(promise: nil) }
     }
 
     // MARK: Files

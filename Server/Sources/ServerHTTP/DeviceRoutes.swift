@@ -33,10 +33,10 @@ struct DeviceRoutes {
     }
 
     @Sendable private func report(_ request: Request, _ context: Context) async throws -> Response {
-        let body = Array(buffer: try await request.body.collect(upTo: DeviceReport.largest))
+        let body = Array(buffer: try await request.body.collect(upTo: DeviceReport.maximumByteCount))
         try await service.take(
             try ReportRequest.report(body),
-            at: ReportPlace(
+            at: ReportDestination(
                 app: context.name("app"),
                 collection: context.name("collection"),
                 environment: context.name("environment")
@@ -101,8 +101,8 @@ struct DeviceRoutes {
         var status = HTTPResponse.Status.ok
         if let header = request.headers[.range], request.headers[.ifRange].map({ $0 == tag }) ?? true {
             switch ByteRange(header, of: byteCount) {
-            case .range(let wanted):
-                (range, status) = (wanted, .partialContent)
+            case .range(let requested):
+                (range, status) = (requested, .partialContent)
                 headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(byteCount)"
             case .unsatisfiable:
                 headers[.contentRange] = "bytes */\(byteCount)"

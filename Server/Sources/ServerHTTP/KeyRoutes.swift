@@ -8,7 +8,7 @@ struct KeyRoutes {
     let service: Service
 
     /// The largest accepted request in bytes; the service has smaller limits for each kind.
-    private static let largestRequest = 1 << 20
+    private static let maximumRequestByteCount = 1 << 20
 
     func add(to router: Router<Context>) {
         for (path, kind) in [
@@ -44,6 +44,6 @@ struct KeyRoutes {
     }
 
     private func body(of request: Request) async throws -> [UInt8] {
-        Array(buffer: try await request.body.collect(upTo: Self.largestRequest))
+        Array(buffer: try await request.body.collect(upTo: Self.maximumRequestByteCount))
     }
 }

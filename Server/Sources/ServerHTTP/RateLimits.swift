@@ -30,7 +30,7 @@ final class TokenBuckets: Sendable {
     }
 
     /// The number of addresses beyond which further ones share one bucket.
-    private static let most = 100_000
+    private static let maximumEntryCount = 100_000
     private let rate: RequestRate
     private let state = Mutex<[String: Bucket]>([:])
 
@@ -41,10 +41,10 @@ final class TokenBuckets: Sendable {
     /// `now` is in seconds from any origin.
     func take(_ address: String, at now: Double) -> Int? {
         state.withLock { buckets in
-            if buckets.count >= Self.most, buckets[address] == nil {
+            if buckets.count >= Self.maximumEntryCount, buckets[address] == nil {
                 buckets = buckets.filter { $0.value.tokens + (now - $0.value.time) * rate.rate < rate.burst }
             }
-            let name = buckets.count >= Self.most && buckets[address] == nil ? "" : address
+            let name = buckets.count >= Self.maximumEntryCount && buckets[address] == nil ? "" : address
             var bucket = buckets[name] ?? Bucket(tokens: rate.burst, time: now)
             bucket.tokens = min(rate.burst, bucket.tokens + max(0, now - bucket.time) * rate.rate)
             bucket.time = now

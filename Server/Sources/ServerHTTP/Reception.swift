@@ -16,7 +16,7 @@ public final class Reception: Sendable {
     /// The settings of a reception.
     public struct Options: Sendable {
         /// The number of waiting requests at which further devices are told to come later.
-        public var mostWaiting = 4096
+        public var maximumQueueLength = 4096
         /// Whether the system sends files by itself; impossible over TLS, whose records the server makes.
         public var sendsFiles = false
         /// The longest time that a client may keep the server waiting: between or within requests, or for accepting an
@@ -38,7 +38,7 @@ public final class Reception: Sendable {
     private let proxies: TrustedProxies?
     let measurements: Measurements
     private let waiting = Atomic(0)
-    private let documents = Mutex<[String: KeptAnswers]>([:])
+    private let documents = Mutex<[String: CachedAnswers]>([:])
     private let dates = DateHeader()
 
     /// Creates a reception.
@@ -83,7 +83,7 @@ public final class Reception: Sendable {
         {
             return answer
         }
-        guard waitingRequests >= options.mostWaiting else { return nil }
+        guard waitingRequests >= options.maximumQueueLength else { return nil }
         // The duration of a refusal says nothing about the duration of answers.
         measurements.note(request.method.rawValue, "busy", 503, nil)
         return dated(Self.busy(isLast: request.isLast))
@@ -112,15 +112,15 @@ public final class Reception: Sendable {
     // MARK: Documents
 
     /// The largest number of documents that are kept at once.
-    private static let mostDocuments = 4096
+    private static let maximumDocumentCount = 4096
 
     /// Keeps the answers about a document at `path` while it is current; `route` is its name in measurements.
     func keep(_ answers: DocumentAnswers, at path: String, route: String?) {
-        let kept = KeptAnswers(answers: answers, route: route ?? "none")
+        let kept = CachedAnswers(answers: answers, route: route ?? "none")
         documents.withLock { documents in
-            if documents.count >= Self.mostDocuments, documents[path] == nil {
+            if documents.count >= Self.maximumDocumentCount, documents[path] == nil {
                 documents = documents.filter { service.isCurrent($0.value.answers.found) }
-                if documents.count >= Self.mostDocuments { documents.removeAll() }
+                if documents.count >= Self.maximumDocumentCount { documents.removeAll() }
             }
             documents[path] = kept
         }
@@ -129,10 +129,10 @@ public final class Reception: Sendable {
     private func document(_ path: String, _ request: HTTPRequest, _ peer: Peer) -> PreparedAnswer? {
         let start = ContinuousClock.now
         let date = dates.text
-        let known = documents.withLock { documents -> (KeptAnswers.Dated, KeptAnswers)? in
+        let known = documents.withLock { documents -> (CachedAnswers.Dated, CachedAnswers)? in
             guard let kept = documents[path], service.isCurrent(kept.answers.found) else { return nil }
             if let dated = kept.dated, dated.date == date { return (dated, kept) }
-            let dated = KeptAnswers.Dated(
+            let dated = CachedAnswers.Dated(
                 date: date,
                 whole: self.dated(kept.answers.whole),
                 unchanged: kept.answers.unchanged.map { self.dated($0) }
@@ -155,7 +155,7 @@ public final class Reception: Sendable {
         return IPAddress.limited(proxies.client(of: peer.address, request.headerFields[values: name]))
     }
 
-    private struct KeptAnswers {
+    private struct CachedAnswers {
         /// The answers with the date of a second.
         struct Dated {
             let date: String
@@ -243,8 +243,8 @@ private final class DateHeader: Sendable {
     private static func text(_ second: Int) -> String {
         var (second, parts) = (second, tm())
         gmtime_r(&second, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
-            + "\(1900 + parts.tm_year) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+        func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(days[Int(parts.tm_wday)]), \(twoDigits(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
+            + "\(1900 + parts.tm_year) \(twoDigits(parts.tm_hour)):\(twoDigits(parts.tm_min)):\(twoDigits(parts.tm_sec)) GMT"
     }
 }

@@ -11,7 +11,7 @@ struct ReportRequest {
     /// The path of reports.
     static let route: RouterPath = "/v1/apps/:app/environments/:environment/collections/:collection/reports"
 
-    let place: ReportPlace
+    let destination: ReportDestination
     let start = ContinuousClock.now
     private(set) var bytes: [UInt8] = []
 
@@ -19,14 +19,14 @@ struct ReportRequest {
     init?(_ request: HTTPRequest) {
         guard request.method == .post, request.headerFields[.expect] == nil, !request.isLast,
             let length = request.headerFields[.contentLength].flatMap({ Int($0) }),
-            (0...DeviceReport.largest).contains(length),
-            let place = request.path.flatMap({ Self.place($0) })
+            (0...DeviceReport.maximumByteCount).contains(length),
+            let destination = request.path.flatMap({ Self.destination($0) })
         else { return nil }
-        self.place = place
+        self.destination = destination
         bytes.reserveCapacity(length)
     }
 
-    private static func place(_ path: String) -> ReportPlace? {
+    private static func destination(_ path: String) -> ReportDestination? {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 9, parts[0].isEmpty, parts[1].elementsEqual("v1".utf8),
             parts[2].elementsEqual("apps".utf8),
@@ -36,7 +36,7 @@ struct ReportRequest {
         let names = [parts[3], parts[7], parts[5]]
         // The routes handle everything that could mean something else.
         guard names.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isPlain) }) else { return nil }
-        return ReportPlace(
+        return ReportDestination(
             app: String(parts[3]) ?? "",
             collection: String(parts[7]) ?? "",
             environment: String(parts[5]) ?? ""
@@ -54,7 +54,7 @@ struct ReportRequest {
 
     /// Appends a part of the body; false when it is too large.
     mutating func append(_ part: ByteBuffer) -> Bool {
-        guard bytes.count + part.readableBytes <= DeviceReport.largest else { return false }
+        guard bytes.count + part.readableBytes <= DeviceReport.maximumByteCount else { return false }
         bytes.append(contentsOf: part.readableBytesView)
         return true
     }
@@ -80,10 +80,10 @@ extension Reception {
     func take(_ request: ReportRequest, done: @escaping @Sendable (PreparedAnswer) -> Void) {
         let report: DeviceReport
         do throws(ServiceError) { report = try ReportRequest.report(request.bytes) } catch {
-            return done(noted(ErrorAnswers.prepared(error), request.start))
+            return done(recorded(ErrorAnswers.prepared(error), request.start))
         }
-        service.take(report, at: request.place) { [self, start = request.start] result in
-            done(noted(answer(to: result), start))
+        service.take(report, at: request.destination) { [self, start = request.start] result in
+            done(recorded(answer(to: result), start))
         }
     }
 
@@ -97,7 +97,7 @@ extension Reception {
         }
     }
 
-    private func noted(_ answer: PreparedAnswer, _ start: ContinuousClock.Instant) -> PreparedAnswer {
+    private func recorded(_ answer: PreparedAnswer, _ start: ContinuousClock.Instant) -> PreparedAnswer {
         measurements.note("POST", ReportRequest.route.description, answer.head.status.code, .now - start)
         return dated(answer)
     }

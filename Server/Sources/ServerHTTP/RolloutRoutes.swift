@@ -111,7 +111,7 @@ struct RolloutRoutes {
         let actions: [String]?
     }
 
-    private struct MadeWebhook: Encodable {
+    private struct CreatedWebhook: Encodable {
         let webhook: Webhook
         /// The secret that messages are signed with, which is shown only once.
         let secret: String
@@ -125,6 +125,6 @@ struct RolloutRoutes {
             team: context.name("team"),
             as: context.actor
         )
-        return Answers.json(MadeWebhook(webhook: webhook, secret: secret), status: .created)
+        return Answers.json(CreatedWebhook(webhook: webhook, secret: secret), status: .created)
     }
 }

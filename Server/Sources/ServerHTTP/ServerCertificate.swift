@@ -22,7 +22,7 @@ public final class ServerCertificate: Sendable {
     private struct State {
         var pair: Pair
         /// The identities of the files that were read last, including ones that could not be used.
-        var stamps: [Stamp]
+        var stamps: [FileIdentity]
     }
 
     /// A certificate chain and the key.
@@ -34,7 +34,7 @@ public final class ServerCertificate: Sendable {
     }
 
     /// The properties that distinguish a file from one that replaced it.
-    private struct Stamp: Equatable {
+    private struct FileIdentity: Equatable {
         /// The path after following links.
         let path: String
         /// The file's number in the file system, its length, and its date of modification.
@@ -73,10 +73,10 @@ public final class ServerCertificate: Sendable {
     }
 
     /// The identity of a file; `nil` when there is none.
-    private static func stamp(_ path: String) -> Stamp? {
+    private static func stamp(_ path: String) -> FileIdentity? {
         let place = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: place) else { return nil }
-        return Stamp(
+        return FileIdentity(
             path: place,
             attributes: [.systemFileNumber, .size, .modificationDate].map { String(describing: attributes[$0]) }
         )
@@ -84,14 +84,14 @@ public final class ServerCertificate: Sendable {
 
     // MARK: Reading
 
-    private static let largestFile = 1 << 20
+    private static let maximumFileByteCount = 1 << 20
 
     private static func bytes(_ path: String) throws(CertificateError) -> [UInt8] {
         do {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
-            let data = try file.read(upToCount: largestFile + 1) ?? Data()
-            guard data.count <= largestFile else {
+            let data = try file.read(upToCount: maximumFileByteCount + 1) ?? Data()
+            guard data.count <= maximumFileByteCount else {
                 throw CertificateError(description: "\(path) is too large for a certificate or a key.")
             }
             return Array(data)
@@ -190,16 +190,16 @@ public struct CertificateWatch: ServiceLifecycle.Service {
 
     /// Runs until the server shuts down, logging new certificates, failures and approaching expiry.
     public func run() async throws {
-        tellOfEnd()
+        logExpiry()
         await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
-                group.addTask { await look() }
+                group.addTask { await poll() }
                 group.addTask { await listen() }
             }
         }
     }
 
-    private func look() async {
+    private func poll() async {
         while (try? await clock.sleep(for: interval)) != nil { reload() }
     }
 
@@ -211,13 +211,13 @@ public struct CertificateWatch: ServiceLifecycle.Service {
         do throws(CertificateError) {
             guard try certificate.reload() else { return }
             logger.notice("There is a new certificate, which is valid until \(certificate.expires.ISO8601Format()).")
-            tellOfEnd()
+            logExpiry()
         } catch {
             logger.error("The previous certificate stays in use: \(error)")
         }
     }
 
-    private func tellOfEnd() {
+    private func logExpiry() {
         let (expires, now) = (certificate.expires, Date())
         if expires <= now {
             logger.warning("The certificate has expired (\(expires.ISO8601Format())): clients refuse it.")

@@ -7,7 +7,7 @@ import ServerCore
 /// Uploads of archives, test vectors and deltas.
 extension APIRoutes {
     /// The largest accepted archive in bytes.
-    static let largestArchive = 10 << 30
+    static let maximumArchiveByteCount = 10 << 30
 
     @Sendable func uploadArchive(_ request: Request, _ context: Context) async throws -> Response {
         let (team, actor) = (try context.name("team"), try context.actor)
@@ -51,8 +51,8 @@ extension APIRoutes {
             var byteCount = 0
             for try await buffer in request.body {
                 byteCount += buffer.readableBytes
-                guard byteCount <= Self.largestArchive else {
-                    throw ServiceError(.tooLarge, "A file has at most \(Self.largestArchive >> 30) GiB.")
+                guard byteCount <= Self.maximumArchiveByteCount else {
+                    throw ServiceError(.tooLarge, "A file has at most \(Self.maximumArchiveByteCount >> 30) GiB.")
                 }
                 try await upload.append(Array(buffer: buffer))
             }

@@ -7,8 +7,8 @@ package import NIOCore
 ///
 /// It is the client's turn from the beginning of a connection, including its TLS handshake, and again whenever all its
 /// requests have been answered, until its next request is complete. In each span of the server's patience that is its
-/// turn, it must complete a request or send `leastRate` on average. Bytes that the server does not read, because it is
-/// busy, count for the client.
+/// turn, it must complete a request or send `minimumRate` on average. Bytes that the server does not read, because it
+/// is busy, count for the client.
 ///
 /// The handler is next to the socket; handlers that understand the bytes tell it of requests.
 package final class SlowClientHandler: ChannelDuplexHandler {
@@ -18,7 +18,7 @@ package final class SlowClientHandler: ChannelDuplexHandler {
     package typealias OutboundOut = IOData
 
     /// The least rate in bytes per second.
-    private static let leastRate = 500
+    private static let minimumRate = 500
 
     package let patience: Duration
     /// The number of complete requests, of all streams of the connection, that are not answered yet.
@@ -71,9 +71,9 @@ package final class SlowClientHandler: ChannelDuplexHandler {
 
     /// Checks the client at the end of a span.
     private func look(_ context: ChannelHandlerContext) {
-        let least = Double(Self.leastRate) * (patience / .seconds(1))
+        let minimum = Double(Self.minimumRate) * (patience / .seconds(1))
         let isServersTurn = requestsInHand > 0 || !isReading
-        guard isServersTurn || hasEndedRequest || Double(receivedByteCount) >= least else {
+        guard isServersTurn || hasEndedRequest || Double(receivedByteCount) >= minimum else {
             return context.close(promise: nil)
         }
         (receivedByteCount, hasEndedRequest) = (0, false)
@@ -145,7 +145,7 @@ package struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     ///
     /// The client's progress is then known to this number of bytes, and stalled connections use no more of the system's
     /// memory.
-    private static var mostUnsentByteCount: ChannelOptions.Types.SocketOption.Value { 128 << 10 }
+    private static var maximumUnsentByteCount: ChannelOptions.Types.SocketOption.Value { 128 << 10 }
 
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -154,7 +154,7 @@ package struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
                 level: .tcp,
                 name: .init(rawValue: TCP_NOTSENT_LOWAT)
             )
-            try channel.syncOptions?.setOption(unsent, value: Self.mostUnsentByteCount)
+            try channel.syncOptions?.setOption(unsent, value: Self.maximumUnsentByteCount)
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 

@@ -46,7 +46,7 @@ struct CoreMLServe: AsyncParsableCommand {
         name: .customLong("max-batch"),
         help: "The maximum batch size; models that are no faster in batches predict one by one. 1 for no batches."
     )
-    var mostExamples = 8
+    var maximumBatchSize = 8
     @Option(
         name: .customLong("max-delay"),
         help:
@@ -59,7 +59,7 @@ struct CoreMLServe: AsyncParsableCommand {
         name: .customLong("max-queue"),
         help: "The maximum number of requests that wait for a model; others are answered with 503."
     )
-    var mostWaiting = 256
+    var maximumQueueLength = 256
     @Option(name: .customLong("max-body"), help: "The maximum size of a request's body in MiB.") var bodyMegabytes = 64
     @Option(
         name: .customLong("max-bodies"),
@@ -70,7 +70,7 @@ struct CoreMLServe: AsyncParsableCommand {
         name: .customLong("max-connections"),
         help: "The maximum number of connections; others wait until one ends."
     )
-    var mostConnections = 1024
+    var maximumConnectionCount = 1024
     @Option(help: "The seconds that a client may keep the server waiting.") var patience = 60
 
     @Option(
@@ -98,8 +98,9 @@ struct CoreMLServe: AsyncParsableCommand {
 
     func validate() throws {
         let positive = [
-            ("--max-batch", mostExamples), ("--workers", workers ?? 1), ("--max-queue", mostWaiting),
-            ("--max-body", bodyMegabytes), ("--max-bodies", totalMegabytes), ("--max-connections", mostConnections),
+            ("--max-batch", maximumBatchSize), ("--workers", workers ?? 1), ("--max-queue", maximumQueueLength),
+            ("--max-body", bodyMegabytes), ("--max-bodies", totalMegabytes),
+            ("--max-connections", maximumConnectionCount),
             ("--patience", patience), ("--poll-seconds", pollSeconds), ("--grace", grace),
         ]
         for (name, value) in positive where !(1...1_000_000).contains(value) {
@@ -127,9 +128,9 @@ struct CoreMLServe: AsyncParsableCommand {
     private func serve(_ logger: Logger) async throws {
         let metrics = ServingMetrics()
         var batches = BatchOptions()
-        batches.mostExamples = mostExamples
+        batches.maximumBatchSize = maximumBatchSize
         batches.delay = .microseconds(Int64(delay * 1000))
-        batches.mostWaiting = mostWaiting
+        batches.maximumQueueLength = maximumQueueLength
         let pool = PredictionPool(workers: workers ?? ProcessInfo.processInfo.activeProcessorCount)
         let repository = ModelRepository(
             try models.map { try ModelSource(argument: $0) },
@@ -147,7 +148,7 @@ struct CoreMLServe: AsyncParsableCommand {
         (limits.bodyBytes, limits.totalBytes) = (bodyMegabytes << 20, totalMegabytes << 20)
         var connections = ConnectionOptions()
         (connections.host, connections.port) = (host, port)
-        connections.mostConnections = mostConnections
+        connections.maximumConnectionCount = maximumConnectionCount
         connections.patience = .seconds(patience)
         var services: [any ServiceLifecycle.Service] = []
         if modelControl == .poll { services.append(ModelWatch(repository, interval: .seconds(pollSeconds))) }

@@ -90,7 +90,7 @@ struct Keys: AsyncParsableCommand {
         @Option(help: "The format of the log: text, or json, one object per line.") var logFormat = LogFormat.text
 
         func run() async throws {
-            try CoreDumps.forbid()
+            try CoreDumps.disable()
             let logger = logFormat.logger(logLevel)
             let database = try place.openDatabase()
             let link = try await KeyHost(

@@ -53,12 +53,12 @@ struct Serve: AsyncParsableCommand {
         name: .customLong("most-waiting"),
         help: "The maximum number of device requests in progress; others are told to try later."
     )
-    var mostWaiting = Reception.Options().mostWaiting
+    var maximumQueueLength = Reception.Options().maximumQueueLength
     @Option(
         name: .customLong("most-connections"),
         help: "The maximum number of connections, 16,384 by default; others wait until some end."
     )
-    var mostConnections: Int?
+    var maximumConnectionCount: Int?
 
     @Option(
         name: .customLong("metrics-port"),
@@ -81,8 +81,8 @@ struct Serve: AsyncParsableCommand {
         guard (certificate == nil) == (certificateKey == nil) else {
             throw ValidationError("--tls-certificate and --tls-key go together.")
         }
-        guard mostWaiting > 0 else { throw ValidationError("--most-waiting is 1 or more.") }
-        guard mostConnections ?? 1 > 0 else { throw ValidationError("--most-connections is 1 or more.") }
+        guard maximumQueueLength > 0 else { throw ValidationError("--most-waiting is 1 or more.") }
+        guard maximumConnectionCount ?? 1 > 0 else { throw ValidationError("--most-connections is 1 or more.") }
     }
 
     /// The certificate that secures connections.
@@ -97,7 +97,7 @@ struct Serve: AsyncParsableCommand {
         let logger = logFormat.logger(logLevel)
         let certificate = try readCertificate()
         let storage = try await data.open(isServing: true)
-        if storage.role != .control { try CoreDumps.forbid() }
+        if storage.role != .control { try CoreDumps.disable() }
         let service = try await storage.service(
             address: address,
             redirectsFiles: redirectFiles,
@@ -113,10 +113,10 @@ struct Serve: AsyncParsableCommand {
             }
         }
         let link = try await service.firstAdministratorLink()
-        let (host, given, isSecure) = (host, address, certificate != nil)
+        let (host, provided, isSecure) = (host, address, certificate != nil)
         let proxies = try TrustedProxies(proxies)
         var options = Reception.Options()
-        options.mostWaiting = mostWaiting
+        options.maximumQueueLength = maximumQueueLength
         options.sendsFiles = !isSecure
         options.serverName = Self.serverName
         let reception = Reception(service, proxies: proxies, options: options, logger: logger)
@@ -150,7 +150,7 @@ struct Serve: AsyncParsableCommand {
             services: services,
             onServerRunning: { channel in
                 let scheme = isSecure ? "https" : "http"
-                let address = given ?? "\(scheme)://\(host):\(channel.localAddress?.port ?? 0)"
+                let address = provided ?? "\(scheme)://\(host):\(channel.localAddress?.port ?? 0)"
                 print("Listening at \(address)")
                 if let link { print("To begin, open \(address)/sign-in/\(link)") }
                 fflush(nil)
@@ -168,21 +168,21 @@ struct Serve: AsyncParsableCommand {
     ///
     /// Each needs a descriptor for itself and may need one for a file that it is sent.
     private func allowedConnections(_ logger: Logger) -> Int {
-        let wanted = mostConnections ?? 16_384
+        let requested = maximumConnectionCount ?? 16_384
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return requested }
         limit.rlim_cur = limit.rlim_max
         // Only the limit that the system grants counts.
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let files = Int(clamping: limit.rlim_cur)
         let allowed = max(1, (files - Self.otherFiles) / 2, files / 4)
-        if let mostConnections, allowed < mostConnections {
+        if let maximumConnectionCount, allowed < maximumConnectionCount {
             logger.warning(
-                "The system allows \(files) open files: at most \(allowed) connections, not \(mostConnections)."
+                "The system allows \(files) open files: at most \(allowed) connections, not \(maximumConnectionCount)."
             )
         }
-        return min(allowed, wanted)
+        return min(allowed, requested)
     }
 
     private static let serverName = "coreml-server"

@@ -4,14 +4,15 @@ import ServerCore
 
 /// Devices that check, launch and report as real ones do, without disks: 24 bytes each.
 struct Fleet {
-    /// What happened to all of them.
+    /// The results of all devices.
     struct Totals: Encodable {
         var checks = 0
         var policiesFetched = 0
         var reports = 0
         /// Devices that ever ran the new release.
         var exposed = 0
-        /// Devices to which the new release was offered and that were offered something else while it was being rolled out.
+        /// Devices to which the new release was offered and that were offered something else while it was being rolled
+        /// out.
         var removed = 0
         var failed = 0
         var busiestMinute = 0
@@ -19,7 +20,7 @@ struct Fleet {
 
     private struct Device {
         var current: UInt8 = 0
-        /// What it uses from its next launch on.
+        /// The release used from the next launch on.
         var next: UInt8 = 0
         /// Releases that failed here, as bits.
         var failed: UInt8 = 0
@@ -115,7 +116,7 @@ struct Fleet {
         return report.counts.isEmpty && report.running == nil ? nil : report
     }
 
-    /// What has arrived becomes current, and shows whether it works.
+    /// A downloaded release becomes current, and shows whether it works.
     private mutating func launch(_ device: inout Device, _ report: inout DeviceReport) {
         guard device.next != device.current else {
             report.counts.append(.init(release: Int(device.current), event: .used))

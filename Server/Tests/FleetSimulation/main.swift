@@ -1,5 +1,5 @@
-// A million devices against the real service, its rollout controller and its database, in virtual time: section 5.4 of the design.
-//   FleetSimulation [DEVICES] [HOURS] [FAILURE RATE]
+// A million devices against the real service, its rollout controller and its database, in virtual time: section 5.4 of
+//   the design. FleetSimulation [DEVICES] [HOURS] [FAILURE RATE]
 // `Reliability/fleet-simulation` runs a rollout that fares well, and one that fails.
 
 import DeploymentKeys
@@ -103,7 +103,7 @@ struct Scene {
     }
 
     func send(_ reports: [DeviceReport]) async throws {
-        let place = ReportPlace(app: "shop", collection: "Flowers", environment: "production")
+        let place = ReportDestination(app: "shop", collection: "Flowers", environment: "production")
         let service = service
         for start in stride(from: 0, to: reports.count, by: 5000) {
             let part = reports[start..<min(start + 5000, reports.count)]
@@ -188,7 +188,8 @@ let encoder = JSONEncoder()
 encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
 print(String(decoding: try encoder.encode(summary), as: UTF8.self))
 
-// What must hold: shares as wanted, nobody loses a release that fares well, and one that fails is stopped before many have it.
+// Requirements: shares as configured, nobody loses a release that works, and one that fails is stopped before many have
+// it.
 var problems: [String] = []
 for step in summary.steps where abs(step.deviations) > 3 {
     problems.append("\(step.percentage) % reach \(step.offered) devices, not about \(step.wanted)")

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a server answered, as far as devices look at it here.
+/// A server's response, with the fields that devices use here.
 struct Answer {
     let status: Int
     let retryAfter: Int?
@@ -11,10 +11,10 @@ struct Answer {
 final class Connection {
     private(set) var socket: Int32
     private let port: UInt16
-    /// What has arrived of the answer.
+    /// The received part of the response.
     private var bytes: [UInt8] = []
 
-    /// Who uses it, what it asks now, and since when.
+    /// The connection's user, its current request, and the start time.
     var check: Check?
     var asked = 0
 
@@ -91,7 +91,7 @@ final class Connection {
         return Answer(status: status, retryAfter: retryAfter, tag: tag)
     }
 
-    /// Where the body begins.
+    /// The offset of the body.
     private func headEnd() -> Int? {
         guard bytes.count >= 4 else { return nil }
         for index in 0...bytes.count - 4

@@ -1,5 +1,5 @@
-/// Counts of durations with three significant digits, as Gil Tene's HDR histograms keep them: the width of a bucket grows with
-/// what it counts, so that the longest are as exact as the shortest.
+/// Counts of durations with three significant digits, as Gil Tene's HDR histograms keep them: the width of a bucket
+/// grows with what it counts, so that the longest are as exact as the shortest.
 struct Histogram {
     /// Buckets of one width: above the first of them, each power of two has half as many.
     private static let width = 2048
@@ -28,7 +28,7 @@ struct Histogram {
         return ((place + width / 2 + 1) << (shift + 1)) - 1
     }
 
-    /// What a share of the values does not exceed.
+    /// The quantile: the value that a share of the values does not exceed.
     func value(at share: Double) -> Int {
         let wanted = max(1, Int((Double(count) * share).rounded(.up)))
         var sum = 0

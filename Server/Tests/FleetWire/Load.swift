@@ -36,7 +36,7 @@ struct Load {
 
     private let plan: Plan
     private let connections: [Connection]
-    /// What is asked of the system about each connection.
+    /// The events requested from the system for each connection.
     private var polled: [pollfd]
     private let start: Int
     private var requests: Requests

@@ -1,6 +1,6 @@
 import DeploymentPolicy
 
-/// What a device asks in one check, in the order of the client.
+/// A device's requests in one check, in the order of the client.
 enum Step: String, CaseIterable {
     /// A root that there is not yet: 404.
     case root
@@ -8,7 +8,7 @@ enum Step: String, CaseIterable {
     case timestamp
     /// The policy, of which the device has the newest: 304.
     case policy
-    /// What the device tells once an hour: 204.
+    /// The device's hourly report: 204.
     case report
 }
 

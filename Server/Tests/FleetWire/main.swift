@@ -4,7 +4,7 @@
 import ArgumentParser
 import Foundation
 
-/// What was measured.
+/// The measurements.
 struct Summary: Encodable {
     let devices: Int
     let checks: Int
@@ -127,7 +127,7 @@ struct FleetWire: ParsableCommand {
     }
 }
 
-/// What Linux knows of a process.
+/// Linux's figures of a process.
 struct ProcessFigures {
     let processorSeconds: Double
     let residentMiB: Double

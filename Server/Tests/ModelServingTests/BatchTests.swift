@@ -12,9 +12,9 @@ import ModelServing
         "{\"inputs\":[{\"name\":\"x\",\"datatype\":\"FP32\",\"shape\":[\(values.count / 3),3],\"data\":\(values)}]}"
     }
 
-    private func options(_ mostExamples: Int, _ delay: Duration, waiting: Int = 256) -> BatchOptions {
+    private func options(_ maximumBatchSize: Int, _ delay: Duration, waiting: Int = 256) -> BatchOptions {
         var options = BatchOptions()
-        (options.mostExamples, options.delay, options.mostWaiting) = (mostExamples, delay, waiting)
+        (options.maximumBatchSize, options.delay, options.maximumQueueLength) = (maximumBatchSize, delay, waiting)
         options.stacksWhenFaster = false
         return options
     }
@@ -24,7 +24,7 @@ import ModelServing
             try models.write(try TestModels.rows(), "rows.mlmodel")
         }
         let model = try world.repository.model("rows", nil)
-        #expect(model.queue.predictor.form == .stacked && model.mostTogether == 8)
+        #expect(model.queue.predictor.form == .stacked && model.maximumBatchSize == 8)
         let start = ContinuousClock.now
         try await world.run { client in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -10,7 +10,7 @@ import Testing
 
 import ModelServing
 
-/// What the clients of a server under change have seen.
+/// The responses that clients of a changing server have seen.
 private final class Progress: Sendable {
     let isDone = Atomic(false)
     let seen = Mutex<Set<Double>>([])
@@ -47,7 +47,7 @@ private final class Progress: Sendable {
         }
     }
 
-    /// What SIGHUP does in explicit control.
+    /// The effect of SIGHUP in explicit control.
     @Test func explicitControlRefreshesLoadedModelsAlone() async throws {
         let world = try await ServingWorld(control: .explicit) { models in
             try models.write(try TestModels.rows(), "rows/1/model.mlmodel")

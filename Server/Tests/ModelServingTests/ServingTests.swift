@@ -198,7 +198,7 @@ private let row = #"{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,0,0]}"
             let large = try await client.post("/v2/models/rows/infer", String(repeating: " ", count: 1001))
             #expect(large.status == .contentTooLarge)
             #expect(world.routes.budget.inUse == 0)
-            let share = BodyShare(world.routes.budget)
+            let share = BodyReservation(world.routes.budget)
             try share.grow(to: 1400)
             let busy = try await client.post("/v2/models/rows/infer", String(repeating: " ", count: 900))
             #expect(busy.status == .serviceUnavailable && busy.headers[.retryAfter] == "1")

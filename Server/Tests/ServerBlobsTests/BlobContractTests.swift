@@ -3,8 +3,8 @@ import Foundation
 import ServerBlobs
 import Testing
 
-/// The kinds of store that tests run over: folders, and S3 where `COREML_TEST_S3` names a bucket (`scripts/s3-tests` makes
-/// one).
+/// The kinds of store that tests run over: folders, and S3 where `COREML_TEST_S3` names a bucket (`scripts/s3-tests`
+/// makes one).
 enum StoreKind: String, CaseIterable {
     case folder, s3
 
@@ -58,7 +58,7 @@ func sampleBytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 
 func digest(_ bytes: [UInt8]) -> BlobDigest { BlobDigest(hash: SHA256.hash(data: bytes)) }
 
-/// What the server relies on, of every kind of store.
+/// The server's requirements of every kind of store.
 @Suite struct BlobContractTests {
     /// 0, 1, some, and more than an object that is sent whole.
     @Test(arguments: StoreKind.available, [0, 1, 65_537, 16 << 20, 35_000_001])

@@ -3,7 +3,7 @@ import FoundationNetworking
 import ServerBlobs
 import Testing
 
-/// What is S3's own.
+/// Properties specific to S3.
 @Suite struct S3Tests {
     @Test(arguments: [
         "", "http://bucket", "s3://", "s3://key:secret@bucket/", "s3://bucket/a?endpoint=ftp://h", "s3://bucket/ä",

@@ -99,7 +99,7 @@ extension SampleServer {
         #expect(deployment.state == .active)
         server.clock.advance(86_000)
         try await server.service.renewSignatures()
-        // Who lets new collections in holds the targets keys.
+        // The holders of the targets keys authorise new collections.
         _ = try await server.service.createCollection(
             "Birds",
             app: "shop",
@@ -124,7 +124,7 @@ extension SampleServer {
         let draft = try #require(try await server.service.trustDrafts(of: "acme", as: server.admin).first)
         #expect((draft.role, draft.missing) == ("shop.Flowers", 1))
         var document = try SignedDocument(parsing: Array(draft.document), role: draft.role)
-        // Somebody else's signature is none.
+        // Another person's signature does not count.
         try document.sign(with: SigningKey())
         _ = try await server.service.signReleases(
             of: "acme",

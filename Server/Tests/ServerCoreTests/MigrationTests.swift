@@ -8,7 +8,7 @@ import Testing
 
 /// Databases of older servers.
 @Suite struct MigrationTests {
-    /// What `version-1.sql` has put into the tables of the first version is there after all later migrations.
+    /// The contents that `version-1.sql` has put into the tables of the first version survive all later migrations.
     @Test func aDatabaseOfTheFirstVersionGoesOn() async throws {
         let server = try await SampleServer()
         let folder = server.folder + "/old"

@@ -7,7 +7,7 @@ import UpdateFramework
 
 /// New keys for what the server signs by itself, and apps that are made while the targets keys lie with people.
 @Suite struct OnlineKeyTests {
-    /// Who holds root and targets.
+    /// The holders of root and targets.
     private struct Holders {
         let root = SigningKey()
         let targets = SigningKey()
@@ -102,7 +102,7 @@ import UpdateFramework
         #expect(Set(after.keys) == ["timestamp", "snapshot", "acme@keys", "shop@director", "shop.Flowers"])
         for (role, keys) in after { #expect(keys != before[role], "\(role)") }
         try await follow(server)
-        // Whoever has copied the old keys has nothing: they are gone here, and named no more.
+        // A thief of the old keys has nothing: they are gone here, and named no more.
         for role in ["timestamp", "snapshot", "shop@director", "shop.Flowers"] {
             #expect(try files(server, role) == 1, "\(role)")
         }
@@ -173,7 +173,7 @@ import UpdateFramework
             }
                 == .conflict
         )
-        // What was there goes on.
+        // Existing collections continue.
         _ = try await server.deploy(DeploymentDefinition(default: .release(1)))
         try await holders.sign(server)
         #expect(try await service.trustDrafts(of: "acme", as: server.admin).isEmpty)

@@ -88,7 +88,7 @@ import UpdateFramework
         try await verifyAsClientsDo(server, releases: 17)
     }
 
-    /// What a device would check: every release is vouched for, by metadata that belongs together.
+    /// A device's checks: every release is signed, by metadata that belongs together.
     private func verifyAsClientsDo(_ server: SampleServer, releases: Int) async throws {
         let root = try #require(try await server.service.trustMetadata(team: "acme", file: "1.root.json"))
         let updater = MetadataUpdater(

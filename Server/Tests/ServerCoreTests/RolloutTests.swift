@@ -7,7 +7,7 @@ import ServerTesting
 import Synchronization
 import Testing
 
-private let place = ReportPlace(app: "shop", collection: "Flowers", environment: "production")
+private let place = ReportDestination(app: "shop", collection: "Flowers", environment: "production")
 
 /// Devices that run a release, each with one trial of it.
 private func send(
@@ -73,7 +73,7 @@ extension SampleServer {
         return definition
     }
 
-    /// What share of devices the policy gives a release, in per cent.
+    /// The share of devices that the policy gives a release, in per cent.
     fileprivate func share(of release: Int) async throws -> Double {
         let shares = try await policy().policy.fallback.shares
         return Double(shares.filter { $0.outcome == .release(release) }.reduce(0) { $0 + $1.share }) / 1000
@@ -146,10 +146,10 @@ extension SampleServer {
         for (app, collection, environment) in [
             ("nobody", "Flowers", "production"), ("shop", "Trees", "production"), ("shop", "Flowers", "moon"),
         ] {
-            let place = ReportPlace(app: app, collection: collection, environment: environment)
+            let place = ReportDestination(app: app, collection: collection, environment: environment)
             #expect(await code { try await service.take(report("a", []), at: place) } == .notFound)
         }
-        // What is refused leaves nothing, also beside what is taken.
+        // A refused report leaves nothing, also beside accepted ones.
         try await service.take(report("a", [.init(release: 1, event: .used)]), at: place)
     }
 
@@ -250,7 +250,7 @@ extension SampleServer {
         let shares = try await server.policy().policy.fallback.shares
         #expect(shares.map(\.outcome) == [.keep, .release(1)])
         #expect(shares.map(\.share) == [1000, 99_000])
-        // Somebody who is sure that it was a false alarm goes on, with a fresh test.
+        // A person who is sure that it was a false alarm continues, with a fresh test.
         _ = try await server.service.operate(.resume, id, as: server.admin)
         #expect(try await server.share(of: 2) == 1)
         try await server.service.runRollouts()
@@ -427,12 +427,12 @@ extension SampleServer {
         #expect(await code { _ = try await service.operate(.approve, deployment.id, as: server.admin) } == .conflict)
         let deployer = try await server.token(.deployer)
         #expect(await code { _ = try await service.operate(.approve, deployment.id, as: deployer) } == .forbidden)
-        // A token is nobody: whoever may make tokens would be their own second person.
+        // A token is not a person: its creator would be their own second person.
         let token = try await server.token(.approver)
         #expect(await code { _ = try await service.operate(.approve, deployment.id, as: token) } == .conflict)
         let approver = Principal(kind: .account(id: "eve"), name: "eve@example.org", roles: ["acme": [.approver]])
         _ = try await service.operate(.approve, deployment.id, as: approver)
-        // What was approved is what goes live.
+        // The approved definition is the one that goes live.
         var changed = server.ramp
         changed.default = .release(1)
         changed.rest = .bundled
@@ -447,7 +447,7 @@ extension SampleServer {
 }
 
 @Suite struct WebhookTests {
-    /// What a webhook was sent.
+    /// A webhook's requests.
     private final class Sink: Sendable {
         let requests = Mutex<[URLRequest]>([])
         let status = Mutex(200)

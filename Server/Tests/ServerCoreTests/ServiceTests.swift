@@ -317,7 +317,7 @@ func code(_ body: () async throws -> Void) async -> ServiceError.Code? {
     }
 }
 
-/// What a client would fetch over a network.
+/// The file that a client would fetch over a network.
 struct ServiceFetcher: MetadataFetcher {
     enum Folder { case metadata, targets }
 

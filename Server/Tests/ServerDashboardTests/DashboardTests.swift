@@ -56,7 +56,7 @@ struct TestSite {
     }
 }
 
-/// What a browser knows: its cookie, and the secret that its pages hold.
+/// A browser's state: its cookie, and the secret that its pages hold.
 struct Browser {
     static let formType = "application/x-www-form-urlencoded"
 

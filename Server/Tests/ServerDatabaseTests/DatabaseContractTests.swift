@@ -3,7 +3,7 @@ import ServerDatabase
 import TestDatabases
 import Testing
 
-/// What the server relies on, of every kind of database.
+/// The server's requirements of every kind of database.
 @Suite struct DatabaseContractTests {
     /// A database with a table of counters.
     final class Sample {
@@ -216,7 +216,7 @@ import Testing
         try await databases[0].write { connection in
             _ = try connection.execute("INSERT INTO counters (id, count) VALUES ('n', 0)")
         }
-        // What is read decides what is written: lost updates and rows made twice would show.
+        // Writes depend on reads: lost updates and duplicate rows would show.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<16 {
                 let database = databases[index % 2]
@@ -244,7 +244,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let place = try await TestDatabase(kind, folder: folder)
         let databases = try (0..<4).map { _ in try place.open(connections: 1) }
-        // Which of a table's parts two servers make at once is up to the moment; all must be there.
+        // The order in which two servers create parts of a table is arbitrary; all must be there.
         for part in ["a", "b", "c", "d", "e", "f", "g", "h"] {
             let migrations = [Migration(version: 1, "CREATE TABLE \(part)_things (id BIGINT PRIMARY KEY)")]
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,7 +3,7 @@ import ServerDatabase
 import TestDatabases
 import Testing
 
-/// What is PostgreSQL's own.
+/// Properties specific to PostgreSQL.
 @Suite struct PostgreSQLTests {
     @Test(arguments: [
         "postgres://u:secret@[broken", "postgres://u:secret@h/d?nonsense=1", "mysql://u:secret@h/d",

@@ -7,7 +7,7 @@ import ServerCore
 import ServerHTTP
 import Testing
 
-/// What attackers try who have no right to anything: asking too often, and listening to how long answers take.
+/// Attacks without any permission: excessive requests, and timing of answers.
 @Suite(.serialized) struct AbuseTests {
     private static let forwarded = HTTPField.Name("X-Forwarded-For")!
 
@@ -121,7 +121,7 @@ import Testing
         let stranger = try #require(world.credentials.first { $0.role == .owner && $0.reach == .otherTeam }).text
         let known = try #require(world.credentials.first { $0.role == .owner && $0.reach == .team }).text
         let deployment = world.names["deployment"] ?? ""
-        // What there is, and what there is not.
+        // Existing names, and missing ones.
         let pairs: [(String, [(path: String, token: String)])] = [
             ("teams", [("teams/acme", stranger), ("teams/none", stranger)]),
             ("apps", [("apps/shop", stranger), ("apps/none", stranger)]),

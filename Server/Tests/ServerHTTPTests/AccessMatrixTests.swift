@@ -8,7 +8,7 @@ import Testing
 
 /// Every operation of `openapi.yaml`, asked by everybody.
 @Suite struct AccessMatrixTests {
-    /// What somebody is to be told.
+    /// The expected answer to a caller.
     private enum Verdict: Equatable { case allowed, forbidden, hidden }
 
     private func verdict(_ operation: APIOperation, _ credential: World.Credential) -> Verdict {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// What an operation is answered with when it is allowed: sign-out is for sessions.
+    /// The answer to an allowed operation: sign-out is for sessions.
     private func success(_ operation: APIOperation, _ credential: World.Credential) -> Set<Int> {
         operation.id == "signOut" && credential.role != nil
             ? [409] : operation.statuses.filter { (200..<300).contains($0) }

@@ -15,7 +15,7 @@ import Testing
     private final class Wire: Sendable {
         let host = Mutex<KeyHost?>(nil)
         let messages = Mutex<[[UInt8]]>([])
-        /// What is done to an answer on its way.
+        /// The change of an answer in transit.
         let change = Mutex<(@Sendable ([UInt8]) -> [UInt8])?>(nil)
 
         var router: Router<BasicRequestContext> {
@@ -234,7 +234,7 @@ import Testing
             #expect(
                 try await both.control.audit(of: "acme", matching: keyChanges, as: both.admin).count == 2
             )
-            // Somebody who may not, may not here either: the key service is not even asked.
+            // A caller without permission is refused here, too: the key service is not even asked.
             let viewer = Principal(kind: .token(id: "x"), name: "viewer", roles: ["acme": [.viewer]])
             let asked = both.wire.messages.withLock { $0.count }
             #expect(await both.code { _ = try await both.control.rotateKey(of: "acme", as: viewer) } == .forbidden)
@@ -419,7 +419,8 @@ import Testing
                 // A deployment server that was taken over has no token to give.
                 #expect(try await device.enrol(nil) == .attestationRequired)
                 #expect(try await device.enrol(EnrolmentToken(text)) == nil)
-                // No deployment has the model yet; then one has, and the request goes as far as the key, which is another team's.
+                // No deployment has the model yet; then one has, and the request goes as far as the key, which is
+                // another team's.
                 #expect(try await device.release(key, content) == .notEntitled)
                 #expect(try await both.keyRecords("content", of: "key_grants").isEmpty)
                 try await both.deploy()
@@ -529,7 +530,7 @@ import Testing
         await #expect(throws: ServiceError.self) {
             _ = try await KeyHost.move(from: world.database, vault: old, to: target, vault: vault)
         }
-        // What was removed is not in the file any more.
+        // Removed records are not in the file any more.
         for name in ["server.sqlite", "server.sqlite-wal"] {
             let file = try Data(contentsOf: URL(fileURLWithPath: world.folder + "/" + name))
             #expect(file.range(of: Data(sealed)) == nil, "\(name)")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until it is advanced, for one task that sleeps again and again.
+/// A clock that stands still until it is advanced, for one task that sleeps repeatedly.
 final class ManualClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Duration.zero

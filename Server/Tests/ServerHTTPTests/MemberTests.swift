@@ -44,7 +44,7 @@ import Testing
         (json["error"] as? [String: Any])?["message"] as? String ?? ""
     }
 
-    /// Invites somebody and opens the link.
+    /// Invites a person and opens the link.
     private func join(_ email: String, _ role: Role, _ owner: String, _ client: Client) async throws -> String {
         let invited = try await send(
             .post,
@@ -105,7 +105,7 @@ import Testing
             #expect(try await send(.post, "sessions", ada, body, client).status == .created)
             let me = try await send(.get, "me", ada, nil, client)
             #expect(Set((me.json["teams"] as? [String: [String]] ?? [:]).keys) == ["acme", "other"])
-            // Somebody of one team gets no link into an account that belongs to two.
+            // An administrator of one team gets no link into an account that belongs to two.
             let member = try await id(of: "ada@example.org", world)
             #expect(try await send(.post, "teams/acme/members/\(member)/link", owner, nil, client).status == .forbidden)
         }

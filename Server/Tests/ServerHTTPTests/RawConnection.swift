@@ -1,14 +1,15 @@
 import Foundation
 import Testing
 
-/// A connection that sends bytes as they are, and shows what comes back. It waits on threads of its own, so that those of the
-/// server stay free.
+/// A connection that sends bytes as they are, and shows what comes back. It waits on threads of its own, so that those
+/// of the server stay free.
 final class RawConnection: Sendable {
     private let socket: Int32
     private let sending = DispatchQueue(label: "sending")
     private let receiving = DispatchQueue(label: "receiving")
 
-    /// - Parameter keptByteCount: how much the system keeps of what arrives until it is taken; `nil` for as much as it likes.
+    /// - Parameter keptByteCount: how much the system keeps of what arrives until it is taken; `nil` for as much as it
+    ///   likes.
     init(port: Int, keptByteCount: Int32? = nil) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var keptByteCount {
@@ -49,7 +50,7 @@ final class RawConnection: Sendable {
         try #require(isSent)
     }
 
-    /// What arrives until it is enough, the server closes the connection, or 20 s are over.
+    /// Received bytes until they suffice, the server closes the connection, or 20 s are over.
     func receive<State: Sendable>(
         _ state: State,
         until isEnough: @escaping @Sendable (inout State, ArraySlice<UInt8>) -> Bool = { _, _ in false }

@@ -87,7 +87,7 @@ extension World {
     }
 }
 
-/// What stands between connections and routes.
+/// The fast path between connections and routes.
 @Suite(.serialized) struct ReceptionTests {
     private static let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
 
@@ -268,7 +268,7 @@ extension World {
 
     // MARK: Too much to do
 
-    /// Requests that wait until somebody lets them go.
+    /// Requests that wait until they are released.
     private final class Gate: Sendable {
         private struct State {
             var waiting: [CheckedContinuation<Void, Never>] = []
@@ -318,7 +318,7 @@ extension World {
         let world = try await World.make()
         defer { world.remove() }
         var server = LiveServer()
-        server.options.mostWaiting = 3
+        server.options.maximumQueueLength = 3
         let gate = Gate()
         let measurements = server.measurements
         try await server.run(world.service) { router in

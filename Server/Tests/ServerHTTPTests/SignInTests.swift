@@ -118,7 +118,7 @@ private final class Place: Sendable {
         // Its owner comes in from elsewhere, and by a link from anywhere.
         _ = try await place.signIn(Self.password, address: "198.51.100.2")
         _ = try await place.administrator()
-        // Somebody who has no account waits, too.
+        // A caller without an account waits, too.
         for _ in 0..<3 {
             let code = await place.code {
                 _ = try await place.service.signIn(email: "no@one.example", password: "x", code: nil, address: "a")
@@ -358,7 +358,7 @@ private final class LocalProvider: Sendable {
             .replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// What the person does at the provider: who comes with this address is sent back with a code.
+    /// The person's visit at the provider: the visitor with this address is sent back with a code.
     func visit(_ address: String) throws -> (code: String, state: String) {
         let items = try #require(URLComponents(string: address)?.queryItems)
         let query = Dictionary(items.map { ($0.name, $0.value ?? "") }) { $1 }

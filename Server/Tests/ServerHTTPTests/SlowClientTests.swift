@@ -9,8 +9,8 @@ import Testing
 
 /// Clients that let the server wait, and those that only seem to.
 ///
-/// The times pass on the clock: the server's patience is a timer of its event loops, and clients differ by the pace at which
-/// they send and take bytes of real connections.
+/// The times pass on the clock: the server's patience is a timer of its event loops, and clients differ by the pace at
+/// which they send and take bytes of real connections.
 @Suite(.serialized) struct SlowClientTests {
     private static let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
     private static let patience = Duration.milliseconds(500)
@@ -21,7 +21,8 @@ import Testing
         return server
     }
 
-    /// Whether the server closes a connection before 20 s are over, on which a client sends `first`, and `rest` again and again.
+    /// Whether the server closes a connection before 20 s are over, on which a client sends `first`, and `rest`
+    /// repeatedly.
     private func isClosed(_ port: Int, _ first: String, _ rest: String) async throws -> Bool {
         let connection = try RawConnection(port: port)
         try await connection.send(first)

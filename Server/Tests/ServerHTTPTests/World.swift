@@ -10,7 +10,7 @@ import ServerHTTP
 import ServerTesting
 import UpdateFramework
 
-/// What tests fetch that fetch nothing.
+/// A fetcher for tests that fetch nothing.
 struct NoNetwork: DocumentFetcher {
     func fetch(_ url: URL, limit: Int) async throws -> [UInt8] { throw URLError(.cannotConnectToHost) }
 }
@@ -20,13 +20,13 @@ struct World: Sendable {
     let folder: String
     let service: ServerCore.Service
     let database: SQLiteDatabase
-    /// What stands in braces in the paths of `openapi.yaml`.
+    /// The values of the parameters in the paths of `openapi.yaml`.
     private(set) var names: [String: String] = [:]
     private(set) var credentials: [Credential] = []
     /// Tokens that are none, or none any more.
     private(set) var wrongTokens: [String: String] = [:]
 
-    /// Who asks.
+    /// The caller.
     struct Credential: Sendable {
         enum Reach: Sendable, Equatable { case team, ownApp, otherApp, otherTeam, administrator }
 
@@ -70,7 +70,7 @@ struct World: Sendable {
 
     /// The same world in a folder of its own.
     func copy() async throws -> World {
-        // What SQLite keeps beside its file is written into it first.
+        // SQLite's write-ahead log is written into the file first.
         let other = try Self.freshFolder()
         try database.backUp(to: other + "/server.sqlite")
         for part in ["blobs", "keys", "vault"] {
@@ -262,7 +262,7 @@ struct World: Sendable {
 
     // MARK: Asking
 
-    /// What stands in braces for an operation: what it can be done to.
+    /// The path parameters of an operation: its possible objects.
     func names(for operation: APIOperation) -> [String: String] {
         var names = names
         if operation.path.contains("enrolment-tokens") { names["token"] = names["enrolment"] }
@@ -270,7 +270,7 @@ struct World: Sendable {
         return names
     }
 
-    /// What a request of an operation is, with everything that the world has.
+    /// The request of an operation, with everything that the world has.
     func request(_ operation: APIOperation, names other: [String: String] = [:]) throws -> (uri: String, body: [UInt8])
     {
         let names = names(for: operation).merging(other) { $1 }
@@ -316,7 +316,7 @@ struct World: Sendable {
         try await Application(router: makeRouter(service)).test(.router) { client in try await body(client) }
     }
 
-    /// All that the database holds but the audit log and when somebody was last seen.
+    /// All that the database holds but the audit log and the times of last use.
     func contents() async throws -> [String: [String]] {
         let ignored = ["audit", "sqlite_sequence"]
         return try await database.read { connection in

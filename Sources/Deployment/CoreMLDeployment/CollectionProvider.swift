@@ -18,7 +18,7 @@ final class CollectionProvider: ModelCollectionProvider {
         _ progress: Progress,
         _ completion: @escaping @Sendable (Result<ModelCollectionAccess, MLModelError>) -> Void
     ) throws {
-        guard CollectionName.isRight(identifier) else {
+        guard CollectionName.isValid(identifier) else {
             throw MLModelError(.modelCollection, "\"\(identifier)\" cannot be the identifier of a collection.")
         }
         let client: CollectionClient
@@ -38,7 +38,7 @@ final class CollectionProvider: ModelCollectionProvider {
                 // be.
                 if use.isDecided { answer.give(.success(access)) }
                 let checks = client.keepUpToDate(identifier) { done, total in
-                    meter.show(done, total)
+                    meter.report(done, total)
                     answer.give(.success(access))
                 } first: { result in
                     switch result {
@@ -111,16 +111,16 @@ private final class Answer: Sendable {
 /// counts, which are numbers, are written.
 private final class ProgressMeter: Sendable {
     private let progress: Progress
-    private let stopper: Stopper
+    private let cancellation: DownloadCancellation
 
     /// Takes a progress that the app does not have yet.
     init(_ progress: Progress) {
-        let stopper = Stopper()
-        (self.progress, self.stopper) = (progress, stopper)
-        progress.cancellationHandler = { stopper.stop() }
+        let cancellation = DownloadCancellation()
+        (self.progress, self.cancellation) = (progress, cancellation)
+        progress.cancellationHandler = { cancellation.stop() }
     }
 
-    func show(_ done: Int, _ total: Int) {
+    func report(_ done: Int, _ total: Int) {
         progress.totalUnitCount = Int64(max(total, 1))
         progress.completedUnitCount = Int64(total == 0 ? 1 : done)
     }
@@ -134,11 +134,11 @@ private final class ProgressMeter: Sendable {
     func stop() { if progress.totalUnitCount < 0 { progress.totalUnitCount = 0 } }
 
     /// Calls `body` when the progress is cancelled, at once when it has been.
-    func onCancel(_ body: @escaping @Sendable () -> Void) { stopper.onStop(body) }
+    func onCancel(_ body: @escaping @Sendable () -> Void) { cancellation.onStop(body) }
 }
 
 /// Stops a download, even if called before it has begun.
-private final class Stopper: Sendable {
+private final class DownloadCancellation: Sendable {
     private struct State: Sendable {
         var isStopped = false
         var body: (@Sendable () -> Void)?
@@ -165,7 +165,7 @@ private final class Stopper: Sendable {
 
 enum CollectionName {
     /// Whether a name has 1 to 128 letters, digits, hyphens, dots and underscores, as the server requires.
-    static func isRight(_ name: String) -> Bool {
+    static func isValid(_ name: String) -> Bool {
         (1...128).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy {
                 (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0)

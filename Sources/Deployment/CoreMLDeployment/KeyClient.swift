@@ -10,14 +10,14 @@ struct KeyClient: ModelKeyService {
         do throws(DeploymentError) { client = try ModelDeployment.clients().leases } catch {
             throw ModelKeyError.unreachable(error.description)
         }
-        let wanted = LeaseClient.EncryptedModel(
+        let requested = LeaseClient.EncryptedModel(
             keyID: model.keyID,
             content: model.contentID,
             wrapped: Array(model.wrappedKey),
             archive: nil
         )
         do throws(DeploymentKeyError) {
-            let held = try await client.key(of: wanted)
+            let held = try await client.key(of: requested)
             let bytes = held.contentKey.withBytes { Data($0) }
             return ModelKeyLease(contentKey: bytes, duration: held.remaining.map { .seconds($0) })
         } catch {

@@ -21,10 +21,12 @@ package enum ReleaseTest {
                 guard let test = model.selfTest else { continue }
                 let vectors = try VectorReader(engine.interface).read(store.vectorsPath(test.vectors.sha256))
                 try compare(engine, with: vectors, test.tolerance)
-                guard let most = test.slowdown, let earlier = try await earlier(model.name, use, store) else {
+                guard let maximumRatio = test.slowdown,
+                    let previousModel = try await previousModel(model.name, use, store)
+                else {
                     continue
                 }
-                try compare(engine, with: earlier, vectors, atMost: most)
+                try compare(engine, with: previousModel, vectors, atMost: maximumRatio)
             } catch {
                 throw DeploymentError(code(of: error), model.name, error.description)
             }
@@ -57,7 +59,7 @@ package enum ReleaseTest {
             let result = run.result(of: test)
             switch result.outcome {
             case .passed: continue
-            case .broken(let message): throw ModelError(mismatch, message, at: test.name)
+            case .error(let message): throw ModelError(mismatch, message, at: test.name)
             case .failed(let deviations):
                 let first = deviations.first.map { "\($0.deviation.output): \($0.deviation.message)" } ?? ""
                 throw ModelError(
@@ -73,7 +75,7 @@ package enum ReleaseTest {
 
     /// The model of a name that the app falls back to; `nil` where none can be loaded, so that times cannot be
     /// compared.
-    private static func earlier(
+    private static func previousModel(
         _ name: String,
         _ use: CollectionStore.Use,
         _ store: CollectionStore
@@ -84,13 +86,13 @@ package enum ReleaseTest {
 
     private static func compare(
         _ engine: any ModelEngine,
-        with earlier: any ModelEngine,
+        with previousModel: any ModelEngine,
         _ vectors: TestVectors,
-        atMost most: Double
+        atMost maximumRatio: Double
     ) throws(ModelError) {
-        guard let comparison = SpeedComparison(engine, earlier, vectors), comparison.isNoticeable,
-            comparison.ratio > most
+        guard let comparison = SpeedComparison(engine, previousModel, vectors), comparison.isNoticeable,
+            comparison.ratio > maximumRatio
         else { return }
-        throw ModelError(slow, "The model takes \(comparison), which is more than \(most) times as long.")
+        throw ModelError(slow, "The model takes \(comparison), which is more than \(maximumRatio) times as long.")
     }
 }

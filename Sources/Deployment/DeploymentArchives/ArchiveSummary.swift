@@ -96,7 +96,7 @@ public struct ArchiveSummary: Sendable {
             )
         }
         signers = try archive.signatures.map { (signature) throws(ModelError) in
-            guard signature.isRight(name: header.model.name, headerHash: archive.headerHash) else {
+            guard signature.matches(name: header.model.name, headerHash: archive.headerHash) else {
                 throw ModelError(.malformed, "A signature of the archive is wrong; get it again.", at: archive.path)
             }
             return signature.signer.bytes
@@ -120,14 +120,14 @@ public struct ArchiveSummary: Sendable {
 
     // MARK: Interface
 
-    private static let largestMetadata = 16 << 20
+    private static let maximumMetadataByteCount = 16 << 20
 
     /// The content of `metadata.json`; `nil` where it cannot be read without a key.
     private static func metadata(of archive: ModelArchive) throws(ModelError) -> JSONValue? {
         let name = "metadata.json"
         guard let file = archive.header.files.first(where: { $0.path == name }) else { return nil }
         if let record = try archive.record, record.files.contains(where: { $0.path == name }) { return nil }
-        guard file.byteCount <= largestMetadata else { return nil }
+        guard file.byteCount <= maximumMetadataByteCount else { return nil }
         let json = try withErrorContext(name) { () throws(ModelError) in
             try JSONReader.read(archive.stored(file).bytes())
         }

@@ -61,7 +61,8 @@ package final class CollectionClient: Sendable {
         var crashed: CollectionState.Installed?
         let use = try store.use(collection) { crashed = $0 }
         if let crashed {
-            let message = "The process ended during the test of the release, \(CollectionStore.mostAttempts) times."
+            let message =
+                "The process ended during the test of the release, \(CollectionStore.maximumAttemptCount) times."
             events.failed(collection, crashed.number, DeploymentError(.crash, collection, message))
             reporter?.note(.failed(.crash), release: crashed.number, of: collection)
         }
@@ -159,8 +160,8 @@ package final class CollectionClient: Sendable {
         }
         let end = ContinuousClock.now + .seconds(delay)
         while ContinuousClock.now < end, !updater.obstacles().isEmpty {
-            let rest = end - ContinuousClock.now
-            guard (try? await Task.sleep(for: min(rest, .seconds(Schedule.look)))) != nil else { return false }
+            let remaining = end - ContinuousClock.now
+            guard (try? await Task.sleep(for: min(remaining, .seconds(Schedule.look)))) != nil else { return false }
         }
         return true
     }
@@ -177,8 +178,8 @@ package final class CollectionClient: Sendable {
 
 /// The times of checks.
 package enum Schedule {
-    static let shortest = 60.0
-    static let longestBackOff = 6 * 3600.0
+    static let minimumInterval = 60.0
+    static let maximumBackoff = 6 * 3600.0
     /// Seconds between two checks of the conditions that a download waits for.
     static let look = 10.0
 
@@ -193,7 +194,7 @@ package enum Schedule {
         switch result {
         case .success(let check): return Double(check.pollInterval) * (1 + 0.2 * random)
         case .failure(let error):
-            let backOff = min(longestBackOff, shortest * Double(1 << min(failures, 20)))
+            let backOff = min(maximumBackoff, minimumInterval * Double(1 << min(failures, 20)))
             return max(Double(error.retryAfter ?? 0), backOff / 2) * (1 + random)
         }
     }

@@ -18,11 +18,11 @@ package struct DeploymentConfiguration: Sendable {
     package let created: PolicyDate?
 
     package static let fileName = "ModelDeployment.json"
-    private static let largest = 1 << 20
+    private static let maximumByteCount = 1 << 20
 
     package init(contentsOf path: String) throws(DeploymentError) {
         do throws(ModelError) {
-            guard FileAccess.byteCount(of: path).map({ $0 <= Self.largest }) ?? true else {
+            guard FileAccess.byteCount(of: path).map({ $0 <= Self.maximumByteCount }) ?? true else {
                 throw ModelError(.malformed, "The file is too large to be a configuration.", at: path)
             }
             try self.init(JSONReader.read(try FileAccess.read(path)))

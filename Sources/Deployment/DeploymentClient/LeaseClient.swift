@@ -61,17 +61,17 @@ package final class LeaseClient: Sendable {
             wrapped: model.wrapped,
             archive: model.archive
         )
-        let held = try held(wrapped, device)
-        if let held, !isRenewing, !held.isInGrace { return held }
+        let stored = try stored(wrapped, device)
+        if let stored, !isRenewing, !stored.isInGrace { return stored }
         do throws(DeploymentKeyError) { return try await fetch(wrapped, device) } catch {
             // Offline, a held lease serves until it ends.
-            guard let held, error.isRetryable else { throw error }
-            return held
+            guard let stored, error.isRetryable else { throw error }
+            return stored
         }
     }
 
     /// A lease that the device holds and can still use; one that has ended is replaced.
-    private func held(_ model: WrappedContentKey, _ device: DeviceIdentity) throws(DeploymentKeyError) -> HeldLease? {
+    private func stored(_ model: WrappedContentKey, _ device: DeviceIdentity) throws(DeploymentKeyError) -> HeldLease? {
         do throws(DeploymentKeyError) { return try device.lease(model.content, model.keyID) } catch {
             guard error.retry == .now else { throw error }
             return nil
@@ -153,10 +153,13 @@ package final class LeaseClient: Sendable {
 
     // MARK: The service
 
-    private static let largestAnswer = 256 << 10
+    private static let maximumResponseByteCount = 256 << 10
 
     private func post(_ path: String, _ body: [UInt8]) async throws(DeploymentKeyError) -> [UInt8] {
-        var request = TransportRequest(Addresses(configuration: configuration).path(path), limit: Self.largestAnswer)
+        var request = TransportRequest(
+            Addresses(configuration: configuration).path(path),
+            limit: Self.maximumResponseByteCount
+        )
         request.method = "POST"
         request.headers["Content-Type"] = "application/json"
         request.body = body

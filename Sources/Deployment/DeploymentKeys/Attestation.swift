@@ -53,7 +53,7 @@ public enum AttestationEvidence: Hashable, Sendable {
     /// ``AttestationVerifier``.
     case other(kind: String, evidence: [UInt8])
 
-    static let largestEvidence = 32 << 10
+    static let maximumEvidenceByteCount = 32 << 10
 
     /// The name of the kind in messages.
     public var kind: String {
@@ -77,7 +77,7 @@ public enum AttestationEvidence: Hashable, Sendable {
     init(_ reader: inout CanonicalReader) throws(ModelError) {
         self = try reader.object { (object) throws(ModelError) in
             let evidence = try object.optional("evidence") { (value) throws(ModelError) in
-                try value.base64(limit: Self.largestEvidence)
+                try value.base64(limit: Self.maximumEvidenceByteCount)
             }
             let id = try object.optional("id") { (value) throws(ModelError) in try value.string(limit: 64) }
             let kind = try object.text("kind", limit: 64)

@@ -172,13 +172,13 @@ public struct DeploymentKeyError: Error, Sendable, CustomStringConvertible {
 
     /// Text from outside without characters that could control a terminal or a log, and not too long for a message.
     private static func printable(_ text: String) -> String {
-        guard text.utf8.count > 1024 || text.unicodeScalars.contains(where: steers) else { return text }
+        guard text.utf8.count > 1024 || text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
-        for scalar in text.unicodeScalars.prefix(500) { result.unicodeScalars.append(steers(scalar) ? "�" : scalar) }
+        for scalar in text.unicodeScalars.prefix(500) { result.unicodeScalars.append(isControl(scalar) ? "�" : scalar) }
         return result
     }
 
-    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false

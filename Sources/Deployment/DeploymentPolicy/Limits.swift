@@ -37,7 +37,7 @@ public enum Limits {
     /// The largest whole number in a document, 2^53 - 1, which every JSON reader represents exactly.
     public static let integer = 1 << 53 - 1
     /// The shortest time between two checks, in seconds.
-    public static let shortestPollInterval = 300
+    public static let minimumPollInterval = 300
     /// The longest time between two checks, in seconds: 30 days.
-    public static let longestPollInterval = 2_592_000
+    public static let maximumPollInterval = 2_592_000
 }

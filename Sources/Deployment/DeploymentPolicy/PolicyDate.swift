@@ -16,8 +16,8 @@ public struct PolicyDate: Sendable, Hashable, Comparable, CustomStringConvertibl
         let bytes = Array(text.utf8)
         let pattern = Array("0000-00-00T00:00:00Z".utf8)
         guard bytes.count == pattern.count else { return nil }
-        for (byte, wanted) in zip(bytes, pattern) {
-            guard wanted == 0x30 ? (0x30...0x39).contains(byte) : byte == wanted else { return nil }
+        for (byte, requested) in zip(bytes, pattern) {
+            guard requested == 0x30 ? (0x30...0x39).contains(byte) : byte == requested else { return nil }
         }
         func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) } }
         let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))

@@ -68,13 +68,13 @@ public struct PolicyError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { path.isEmpty ? message : "\(path): \(message)" }
 
     /// The same error for a document that is part of another one.
-    func inside(_ outer: String) -> PolicyError {
+    func prefixed(_ outer: String) -> PolicyError {
         let joined = path.isEmpty ? outer : path.hasPrefix("[") ? outer + path : "\(outer).\(path)"
         return PolicyError(code, at: joined, message)
     }
 }
 
 /// Runs `body`; the path of an error that it throws is prefixed with `path`.
-func within<R>(_ path: @autoclosure () -> String, _ body: () throws(PolicyError) -> R) throws(PolicyError) -> R {
-    do { return try body() } catch { throw error.inside(path()) }
+func withErrorPath<R>(_ path: @autoclosure () -> String, _ body: () throws(PolicyError) -> R) throws(PolicyError) -> R {
+    do { return try body() } catch { throw error.prefixed(path()) }
 }

@@ -75,14 +75,14 @@ public struct VersionNumber: Sendable, CustomStringConvertible {
     private static func pieces(_ text: ArraySlice<UInt8>) -> [Piece]? {
         guard text.allSatisfy(isOfMark) else { return nil }
         var pieces: [Piece] = []
-        var rest = text
-        while let first = rest.first {
+        var remaining = text
+        while let first = remaining.first {
             if !isDigit(first), !isLetter(first) {
-                rest = rest.dropFirst()
+                remaining = remaining.dropFirst()
                 continue
             }
-            let run = rest.prefix { isDigit(first) ? isDigit($0) : isLetter($0) }
-            rest = rest[run.endIndex...]
+            let run = remaining.prefix { isDigit(first) ? isDigit($0) : isLetter($0) }
+            remaining = remaining[run.endIndex...]
             if isDigit(first) {
                 guard let number = number(run) else { return nil }
                 pieces.append(.number(number))

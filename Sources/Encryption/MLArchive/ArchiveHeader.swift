@@ -51,9 +51,9 @@ package struct ArchiveHeader: Sendable {
     /// The program that made the archive.
     package let tool: String
 
-    package static let largest = 4 << 20
-    static let largestChunk = 4 << 20
-    static let mostChunks = 100_000
+    package static let maximumByteCount = 4 << 20
+    static let maximumChunkByteCount = 4 << 20
+    static let maximumChunkCount = 100_000
     static let alignment = 4096
 
     init(
@@ -159,10 +159,10 @@ package struct ArchiveHeader: Sendable {
         }
         created = try header.member("created") { (value) throws(ModelError) in try value.string(limit: 20) }
         encryption = try header.optional("encryption") { (value) throws(ModelError) in try Encryption(&value) }
-        var chunksLeft = Self.mostChunks
+        var chunksLeft = Self.maximumChunkCount
         files = try header.member("files") { (list) throws(ModelError) in
-            try list.list(limit: ContainedPath.mostFiles) { (item) throws(ModelError) in
-                let file = try File(&item, mostChunks: chunksLeft)
+            try list.list(limit: ContainedPath.maximumFileCount) { (item) throws(ModelError) in
+                let file = try File(&item, maximumChunkCount: chunksLeft)
                 chunksLeft -= file.chunks.count
                 return file
             }
@@ -196,14 +196,14 @@ package struct ArchiveHeader: Sendable {
             }
             // Both are less than 2^53.
             end = file.offset + file.byteCount
-            var rest = file.byteCount
+            var remaining = file.byteCount
             for chunk in file.chunks {
-                guard 1...Self.largestChunk ~= chunk.byteCount, chunk.byteCount <= rest else {
+                guard 1...Self.maximumChunkByteCount ~= chunk.byteCount, chunk.byteCount <= remaining else {
                     throw ModelError(.malformed, "The pieces are not those of \(file.byteCount) bytes.", at: file.path)
                 }
-                rest -= chunk.byteCount
+                remaining -= chunk.byteCount
             }
-            guard rest == 0 else {
+            guard remaining == 0 else {
                 throw ModelError(.malformed, "The pieces are not those of \(file.byteCount) bytes.", at: file.path)
             }
         }
@@ -214,10 +214,10 @@ package struct ArchiveHeader: Sendable {
 }
 
 extension ArchiveHeader.File {
-    fileprivate init(_ reader: inout CanonicalReader, mostChunks: Int) throws(ModelError) {
+    fileprivate init(_ reader: inout CanonicalReader, maximumChunkCount: Int) throws(ModelError) {
         self = try reader.object { (file) throws(ModelError) in
             let chunks = try file.member("chunks") { (list) throws(ModelError) in
-                try list.list(limit: mostChunks) { (item) throws(ModelError) in
+                try list.list(limit: maximumChunkCount) { (item) throws(ModelError) in
                     try item.object { (chunk) throws(ModelError) in
                         let hash = try chunk.member("sha256") { (value) throws(ModelError) in try value.hexadecimal(32)
                         }
@@ -228,7 +228,7 @@ extension ArchiveHeader.File {
             }
             let offset = try file.member("offset") { (value) throws(ModelError) in try value.integer() }
             let path = try file.member("path") { (value) throws(ModelError) in
-                try value.string(limit: ContainedPath.longest)
+                try value.string(limit: ContainedPath.maximumLength)
             }
             let hash = try file.member("sha256") { (value) throws(ModelError) in try value.hexadecimal(32) }
             let size = try file.member("size") { (value) throws(ModelError) in try value.integer() }

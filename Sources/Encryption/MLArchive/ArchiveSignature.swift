@@ -12,7 +12,7 @@ package struct ArchiveSignature: Sendable {
 
     package static let payloadType = "application/vnd.in-toto+json"
     package static let predicateType = "https://swift-coreml.org/mlarchive/v1"
-    private static let most = 16
+    private static let maximumCount = 16
 
     /// The in-toto statement of an archive.
     package static func statement(name: String, headerHash: [UInt8]) -> [UInt8] {
@@ -49,7 +49,7 @@ package struct ArchiveSignature: Sendable {
     }
 
     /// Whether this is a valid signature of the archive with this name and header.
-    package func isRight(name: String, headerHash: [UInt8]) -> Bool {
+    package func matches(name: String, headerHash: [UInt8]) -> Bool {
         payload == Self.statement(name: name, headerHash: headerHash)
             && signer.verify(value, of: Self.encoding(payload))
     }
@@ -78,7 +78,7 @@ package struct ArchiveSignature: Sendable {
     package static func list(_ text: [UInt8]) throws(ModelError) -> [ArchiveSignature] {
         guard !text.isEmpty else { return [] }
         return try CanonicalReader.read(text) { (reader) throws(ModelError) in
-            try reader.list(limit: most) { (item) throws(ModelError) in
+            try reader.list(limit: maximumCount) { (item) throws(ModelError) in
                 try item.object { (envelope) throws(ModelError) in try ArchiveSignature(members: &envelope) }
             }
         }

@@ -7,7 +7,7 @@ package import MLNumerics
 /// From it, a program that fetches an archive piece by piece learns which bytes to request next.
 package struct ArchiveStart: Sendable {
     package static let byteCount = 48
-    private static let largestSignatures = 1 << 20
+    private static let maximumSignaturesByteCount = 1 << 20
 
     package let headerByteCount: Int
     package let signaturesByteCount: Int
@@ -21,7 +21,8 @@ package struct ArchiveStart: Sendable {
         func length(_ offset: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) } }
         (headerByteCount, signaturesByteCount) = (length(8), length(12))
         headerHash = Array(bytes[16...])
-        guard headerByteCount <= ArchiveHeader.largest, signaturesByteCount <= Self.largestSignatures else {
+        guard headerByteCount <= ArchiveHeader.maximumByteCount, signaturesByteCount <= Self.maximumSignaturesByteCount
+        else {
             throw ModelError(
                 .malformed,
                 "The header claims \(headerByteCount) bytes and its signatures \(signaturesByteCount), more than they can "

@@ -61,7 +61,7 @@ package enum ArchiveWriter {
         _ body: (ArchiveHeader.File, NewFile) throws(ModelError) -> Void
     ) throws(ModelError) {
         let text = header.text
-        guard text.count <= ArchiveHeader.largest else {
+        guard text.count <= ArchiveHeader.maximumByteCount else {
             throw ModelError(
                 .unsupported,
                 "The model has more files or bytes than an archive's header can describe.",

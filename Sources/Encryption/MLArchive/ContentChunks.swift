@@ -7,9 +7,9 @@ import Crypto
 /// afterwards (FastCDC's normalized chunking). Documentation/Formats/mlarchive.md has details and vectors.
 package struct ContentChunks: Sendable {
     /// The least number of bytes of a piece, except for the last one of a file; the average; and the largest.
-    package let least: Int
+    package let minimumByteCount: Int
     package let average: Int
-    package let most: Int
+    package let maximumByteCount: Int
     /// The shift of the hash that leaves the bits to be tested.
     private let strictShift: UInt64
     private let looseShift: UInt64
@@ -18,14 +18,14 @@ package struct ContentChunks: Sendable {
     private static let window = 64
     /// The average length of pieces in archives of up to 2 GiB.
     private static let usualAverage = 64 << 10
-    private static let mostDoublings = 4
+    private static let maximumDoublingCount = 4
 
     /// Creates the sizes of archives of up to 2 GiB, doubled 0 to 4 times.
     package init(doublings: Int = 0) {
-        precondition(0...Self.mostDoublings ~= doublings)
+        precondition(0...Self.maximumDoublingCount ~= doublings)
         average = Self.usualAverage << doublings
-        least = average / 4
-        most = average * 4
+        minimumByteCount = average / 4
+        maximumByteCount = average * 4
         strictShift = UInt64(64 - (18 + doublings))
         looseShift = UInt64(64 - (14 + doublings))
     }
@@ -33,7 +33,7 @@ package struct ContentChunks: Sendable {
     /// Creates the sizes for an archive of `byteCount` bytes, whose header has room for some 40,000 pieces.
     package init(archiveOf byteCount: Int) {
         var doublings = 0
-        while doublings < Self.mostDoublings, byteCount >> doublings > 2 << 30 { doublings += 1 }
+        while doublings < Self.maximumDoublingCount, byteCount >> doublings > 2 << 30 { doublings += 1 }
         self.init(doublings: doublings)
     }
 
@@ -49,7 +49,10 @@ package struct ContentChunks: Sendable {
         var (lengths, start) = ([Int](), 0)
         Self.gear.withUnsafeBufferPointer { gear in
             while start < bytes.count {
-                let length = self.length(of: UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(most)), gear)
+                let length = self.length(
+                    of: UnsafeRawBufferPointer(rebasing: bytes[start...].prefix(maximumByteCount)),
+                    gear
+                )
                 lengths.append(length)
                 start += length
             }
@@ -59,11 +62,11 @@ package struct ContentChunks: Sendable {
 
     /// The length of the first piece of `bytes`, which are at most as many as a piece can have.
     private func length(of bytes: UnsafeRawBufferPointer, _ gear: UnsafeBufferPointer<UInt64>) -> Int {
-        guard bytes.count > least else { return bytes.count }
+        guard bytes.count > minimumByteCount else { return bytes.count }
         var hash: UInt64 = 0
-        for index in least - Self.window..<least { hash = hash << 1 &+ gear[Int(bytes[index])] }
+        for index in minimumByteCount - Self.window..<minimumByteCount { hash = hash << 1 &+ gear[Int(bytes[index])] }
         // `hash` is that of the bytes up to `length`.
-        var length = least
+        var length = minimumByteCount
         let middle = min(average, bytes.count)
         while length < middle {
             if hash >> strictShift == 0 { return length }

@@ -129,9 +129,9 @@ package final class ModelArchive: OpenedArchive {
     package func extract(to folder: String) throws(ModelError) {
         try FileAccess.replaceFolder(folder) { (temporary) throws(ModelError) in
             for file in header.files {
-                let place = temporary + "/" + file.path
-                try FileAccess.makeFolder(FileAccess.folder(of: place))
-                let new = try NewFile(replacing: place)
+                let location = temporary + "/" + file.path
+                try FileAccess.makeFolder(FileAccess.folder(of: location))
+                let new = try NewFile(replacing: location)
                 try withErrorContext(path) { () throws(ModelError) in
                     try withErrorContext(file.path) { () throws(ModelError) in try copy(file, to: new) }
                 }

@@ -51,7 +51,9 @@ package struct DeltaFile: Sendable {
             throw ModelError(.malformed, "This is not a delta of a model; check the file.")
         }
         let count = (0..<4).reduce(0) { $0 | Int(start[8 + $1]) << (8 * $1) }
-        guard count <= DeltaHeader.largest, count <= file.byteCount - DeltaHeader.startByteCount else { throw cutOff }
+        guard count <= DeltaHeader.maximumByteCount, count <= file.byteCount - DeltaHeader.startByteCount else {
+            throw cutOff
+        }
         let text = try file.bytes(at: DeltaHeader.startByteCount, count: count)
         guard SHA256.hash(data: text).elementsEqual(start[16...]) else {
             throw ModelError(.malformed, "The delta's header is damaged; get it again.")
@@ -110,7 +112,7 @@ package struct DeltaFile: Sendable {
                 try result.append(recordText)
             } else {
                 try withErrorContext(entry.path) { () throws(ModelError) in
-                    try write(entry, &body, OldFiles(old.header, old.contents), contentKey, result)
+                    try write(entry, &body, OldModelFiles(old.header, old.contents), contentKey, result)
                 }
             }
             guard result.count == payloadStart + entry.offset + entry.byteCount else { throw DeltaSegment.malformed }
@@ -147,7 +149,7 @@ package struct DeltaFile: Sendable {
     private func write(
         _ entry: ArchiveHeader.File,
         _ body: inout DeltaBody,
-        _ old: OldFiles,
+        _ old: OldModelFiles,
         _ contentKey: SecretBytes?,
         _ result: HashedFile
     ) throws(ModelError) {
@@ -185,7 +187,7 @@ package struct DeltaFile: Sendable {
 }
 
 /// The files of the old model, by their numbers in its archive's header.
-struct OldFiles {
+struct OldModelFiles {
     private let header: ArchiveHeader
     private let contents: any FolderContents
 
@@ -224,23 +226,23 @@ struct DeltaBody {
     /// Passes on the bytes of the next file, which has `byteCount` of them.
     mutating func readFile(
         _ byteCount: Int,
-        _ old: OldFiles,
+        _ old: OldModelFiles,
         _ give: (UnsafeRawBufferPointer) throws(ModelError) -> Void
     ) throws(ModelError) {
         let count = try take(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-        var rest = byteCount
+        var remaining = byteCount
         var source: (number: Int, storage: TensorStorage)?
         for _ in 0..<count {
             let segment = try DeltaSegment(Array(try take(DeltaSegment.byteCount)))
-            guard segment.byteCount <= rest else { throw DeltaSegment.malformed }
-            rest -= segment.byteCount
+            guard segment.byteCount <= remaining else { throw DeltaSegment.malformed }
+            remaining -= segment.byteCount
             let packed = try take(segment.packedByteCount)
             if segment.kind != .bytes, source?.number != segment.file {
                 source = (segment.file, try old.file(segment.file))
             }
             try read(segment, packed, source?.storage, give)
         }
-        guard rest == 0 else { throw DeltaSegment.malformed }
+        guard remaining == 0 else { throw DeltaSegment.malformed }
     }
 
     private func read(
@@ -287,19 +289,22 @@ final class Scratch {
 
     /// Allocates the buffers; secret ones are left out of core dumps.
     init(isSecret: Bool) throws(ModelError) {
-        let byteCount = 2 * DeltaSegment.largest
+        let byteCount = 2 * DeltaSegment.maximumByteCount
         storage =
             isSecret ? try SecretMemory.writableStorage(byteCount) : TensorStorage(byteCount: byteCount)
     }
 
     /// The buffer for unpacked bytes.
     var unpacked: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(start: storage.address, count: DeltaSegment.largest)
+        UnsafeMutableRawBufferPointer(start: storage.address, count: DeltaSegment.maximumByteCount)
     }
 
     /// The buffer for the bytes made of them.
     var made: UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(start: storage.address + DeltaSegment.largest, count: DeltaSegment.largest)
+        UnsafeMutableRawBufferPointer(
+            start: storage.address + DeltaSegment.maximumByteCount,
+            count: DeltaSegment.maximumByteCount
+        )
     }
 }
 

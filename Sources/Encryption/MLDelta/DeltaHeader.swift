@@ -32,9 +32,9 @@ package struct DeltaHeader: Sendable, Equatable {
 
     static let magic = Array("MLDELT1\n".utf8)
     package static let startByteCount = 48
-    static let largest = 4096
+    static let maximumByteCount = 4096
     /// A limit above the size of any archive's header and signatures.
-    static let largestPrefix = 6 << 20
+    static let maximumPrefixByteCount = 6 << 20
 
     // MARK: Text
 
@@ -82,8 +82,8 @@ package struct DeltaHeader: Sendable, Equatable {
         self = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (header) throws(ModelError) in try DeltaHeader(members: &header) }
         }
-        guard ArchiveStart.byteCount...Self.largestPrefix ~= prefixByteCount,
-            0...EncryptionRecord.largestText ~= recordByteCount, prefixByteCount <= new.byteCount
+        guard ArchiveStart.byteCount...Self.maximumPrefixByteCount ~= prefixByteCount,
+            0...EncryptionRecord.maximumTextByteCount ~= recordByteCount, prefixByteCount <= new.byteCount
         else { throw ModelError(.malformed, "The delta has parts that are too long.") }
     }
 

@@ -25,7 +25,7 @@ package struct DeltaSegment {
     /// The number of bytes of the description.
     static let byteCount = 28
     /// The largest number of bytes of a packed segment, which is unpacked at once.
-    static let largest = 4 << 20
+    static let maximumByteCount = 4 << 20
 
     var bytes: [UInt8] {
         let (code, element, skipped): (UInt8, UInt8, UInt8) =
@@ -43,8 +43,8 @@ package struct DeltaSegment {
 
     /// Reads a description; positions are checked where the files are known.
     package init(_ bytes: [UInt8]) throws(ModelError) {
-        func number(_ place: Int, _ count: Int) -> Int? {
-            let value = bytes[place..<place + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        func number(_ location: Int, _ count: Int) -> Int? {
+            let value = bytes[location..<location + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             return value < 1 << 53 ? Int(value) : nil
         }
         guard bytes.count == Self.byteCount, bytes[3] == 0, let file = number(4, 4), let offset = number(8, 8),
@@ -57,7 +57,9 @@ package struct DeltaSegment {
         case (2, let type?) where Int(bytes[2]) < type.width: kind = .difference(type, skipped: Int(bytes[2]))
         default: throw Self.malformed
         }
-        guard kind == .copy || (byteCount <= Self.largest && packed <= 2 * Self.largest) else { throw Self.malformed }
+        guard kind == .copy || (byteCount <= Self.maximumByteCount && packed <= 2 * Self.maximumByteCount) else {
+            throw Self.malformed
+        }
     }
 
     init(_ kind: Kind, file: Int = 0, offset: Int = 0, byteCount: Int, packedByteCount: Int = 0) {

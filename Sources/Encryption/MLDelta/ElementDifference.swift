@@ -42,23 +42,23 @@ package enum ElementDifference {
     ) {
         let count = new.count / type.width
         precondition(old.count == new.count && planes.count == new.count && count * type.width == new.count)
-        let places = places(type, old)
+        let fieldOrder = fieldOrder(type, old)
         switch type {
         case .int8:
             for index in 0..<count { planes[index] = zigzag(new[index] &- old[index]) }
         case .float16, .bfloat16:
             for index in 0..<count {
                 let value = zigzag(ordered(element16(new, index)) &- ordered(element16(old, index)))
-                let place = Int(places[index])
-                planes[place] = UInt8(truncatingIfNeeded: value >> 8)
-                planes[count + place] = UInt8(truncatingIfNeeded: value)
+                let location = Int(fieldOrder[index])
+                planes[location] = UInt8(truncatingIfNeeded: value >> 8)
+                planes[count + location] = UInt8(truncatingIfNeeded: value)
             }
         case .float32:
             for index in 0..<count {
                 let value = zigzag(ordered(element32(new, index)) &- ordered(element32(old, index)))
-                let place = Int(places[index])
+                let location = Int(fieldOrder[index])
                 for plane in 0..<4 {
-                    planes[plane * count + place] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(plane)))
+                    planes[plane * count + location] = UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32(plane)))
                 }
             }
         }
@@ -73,22 +73,22 @@ package enum ElementDifference {
     ) {
         let count = new.count / type.width
         precondition(old.count == new.count && planes.count == new.count && count * type.width == new.count)
-        let places = places(type, old)
+        let fieldOrder = fieldOrder(type, old)
         switch type {
         case .int8:
             for index in 0..<count { new[index] = old[index] &+ unzigzag(planes[index]) }
         case .float16, .bfloat16:
             for index in 0..<count {
-                let place = Int(places[index])
-                let value = UInt16(planes[place]) << 8 | UInt16(planes[count + place])
+                let location = Int(fieldOrder[index])
+                let value = UInt16(planes[location]) << 8 | UInt16(planes[count + location])
                 let element = original(ordered(element16(old, index)) &+ unzigzag(value))
                 new.storeBytes(of: element.littleEndian, toByteOffset: 2 * index, as: UInt16.self)
             }
         case .float32:
             for index in 0..<count {
-                let place = Int(places[index])
+                let location = Int(fieldOrder[index])
                 var value: UInt32 = 0
-                for plane in 0..<4 { value = value << 8 | UInt32(planes[plane * count + place]) }
+                for plane in 0..<4 { value = value << 8 | UInt32(planes[plane * count + location]) }
                 let element = original(ordered(element32(old, index)) &+ unzigzag(value))
                 new.storeBytes(of: element.littleEndian, toByteOffset: 4 * index, as: UInt32.self)
             }
@@ -98,22 +98,22 @@ package enum ElementDifference {
     /// The position of each element's difference, in a stable sort by the exponents of the old elements.
     ///
     /// It is empty for whole numbers, which stay in their order.
-    private static func places(_ type: ElementType, _ old: UnsafeRawBufferPointer) -> [UInt32] {
+    private static func fieldOrder(_ type: ElementType, _ old: UnsafeRawBufferPointer) -> [UInt32] {
         let (shift, mask) = type.exponent
         guard mask != 0 else { return [] }
         let count = old.count / type.width
-        var places = (0..<count).map { index in
+        var fieldOrder = (0..<count).map { index in
             (type == .float32 ? element32(old, index) : UInt32(element16(old, index))) >> shift & mask
         }
         var next = [UInt32](repeating: 0, count: Int(mask) + 2)
-        for exponent in places { next[Int(exponent) + 1] += 1 }
+        for exponent in fieldOrder { next[Int(exponent) + 1] += 1 }
         for exponent in 1...Int(mask) { next[exponent] += next[exponent - 1] }
-        for index in places.indices {
-            let exponent = Int(places[index])
-            places[index] = next[exponent]
+        for index in fieldOrder.indices {
+            let exponent = Int(fieldOrder[index])
+            fieldOrder[index] = next[exponent]
             next[exponent] += 1
         }
-        return places
+        return fieldOrder
     }
 
     private static func element16(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> UInt16 {
@@ -129,8 +129,8 @@ package enum ElementDifference {
         bits.leadingZeroBitCount == 0 ? ~bits : bits | sign(Bits.self)
     }
 
-    private static func original<Bits: FixedWidthInteger & UnsignedInteger>(_ place: Bits) -> Bits {
-        place.leadingZeroBitCount == 0 ? place & ~sign(Bits.self) : ~place
+    private static func original<Bits: FixedWidthInteger & UnsignedInteger>(_ location: Bits) -> Bits {
+        location.leadingZeroBitCount == 0 ? location & ~sign(Bits.self) : ~location
     }
 
     private static func sign<Bits: FixedWidthInteger>(_: Bits.Type) -> Bits { 1 << (Bits.bitWidth - 1) }

@@ -12,7 +12,7 @@ struct FileDifference {
     /// The number of bytes of a part on which the ways to code it are tried.
     private static let sample = 32 << 10
     /// The least number of bytes whose differences are worth a description.
-    private static let leastDifference = 64
+    private static let minimumDifference = 64
 
     /// A part of the new file that the old one also has.
     private struct Match {
@@ -55,10 +55,10 @@ struct FileDifference {
 
     private func matches() -> [Match] {
         let cut = ContentChunks()
-        var places: [[UInt8]: Int] = [:]
+        var locations: [[UInt8]: Int] = [:]
         var position = 0
         for length in cut.lengths(of: old) {
-            places[Self.hash(old[position..<position + length])] = position
+            locations[Self.hash(old[position..<position + length])] = position
             position += length
         }
         var matches: [Match] = []
@@ -69,8 +69,8 @@ struct FileDifference {
             // A continuation of the previous match is merged into it.
             if let last = matches.last, last.range.upperBound == range.lowerBound, isSame(range, last.shift) {
                 matches[matches.count - 1].range = last.range.lowerBound..<range.upperBound
-            } else if let place = places[Self.hash(new[range])] {
-                matches.append(Match(range: range, shift: place - range.lowerBound))
+            } else if let location = locations[Self.hash(new[range])] {
+                matches.append(Match(range: range, shift: location - range.lowerBound))
             }
         }
         return matches
@@ -100,11 +100,11 @@ struct FileDifference {
     private func describe(_ range: Range<Int>, _ shifts: [Int], _ take: (DeltaSegment, [UInt8]) -> Void) {
         var position = range.lowerBound
         while position < range.upperBound {
-            let part = position..<min(range.upperBound, position + DeltaSegment.largest)
+            let part = position..<min(range.upperBound, position + DeltaSegment.maximumByteCount)
             let candidates = shifts.flatMap { differences(part, shift: $0) }
             let best = candidates.min { $0.cost < $1.cost }
-            let plain = plain(part)
-            let chosen = best.map { $0.cost < plain.cost ? $0 : plain } ?? plain
+            let literal = literal(part)
+            let chosen = best.map { $0.cost < literal.cost ? $0 : literal } ?? literal
             let coded = part.lowerBound..<part.lowerBound + chosen.byteCount
             let packed = pack(coded, chosen.kind, chosen.shift, level: Packing.level)
             take(
@@ -121,14 +121,14 @@ struct FileDifference {
         }
     }
 
-    private func plain(_ part: Range<Int>) -> Candidate {
+    private func literal(_ part: Range<Int>) -> Candidate {
         Candidate(kind: .bytes, shift: 0, byteCount: part.count, cost: cost(part, .bytes, 0))
     }
 
     /// The ways to code a part as differences, for each type and each possible first byte of elements.
     private func differences(_ part: Range<Int>, shift: Int) -> [Candidate] {
         let byteCount = min(part.count, old.count - part.lowerBound - shift)
-        guard part.lowerBound + shift >= 0, byteCount >= min(part.count, Self.leastDifference) else { return [] }
+        guard part.lowerBound + shift >= 0, byteCount >= min(part.count, Self.minimumDifference) else { return [] }
         let usable = part.prefix(byteCount)
         return ElementType.allCases.flatMap { type in
             (0..<type.width).map { skipped in

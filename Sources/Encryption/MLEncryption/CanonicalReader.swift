@@ -82,11 +82,11 @@ package struct CanonicalReader {
             guard peek == UInt8(ascii: ",") else { return nil }
             position += 1
         }
-        let rest = bytes[position...]
+        let remaining = bytes[position...]
         let isThere = name.withUTF8Buffer { name in
-            rest.count > name.count + 3 && rest[position] == UInt8(ascii: "\"")
-                && rest.dropFirst().starts(with: name)
-                && rest.dropFirst(name.count + 1).starts(with: [UInt8(ascii: "\""), UInt8(ascii: ":")])
+            remaining.count > name.count + 3 && remaining[position] == UInt8(ascii: "\"")
+                && remaining.dropFirst().starts(with: name)
+                && remaining.dropFirst(name.count + 1).starts(with: [UInt8(ascii: "\""), UInt8(ascii: ":")])
         }
         guard isThere else {
             position = start

@@ -34,9 +34,9 @@ package enum Cobblestone {
     package static func byteCount(ofStored count: Int) -> Int? {
         guard count >= startByteCount + tagByteCount, count <= 1 << 53 else { return nil }
         let chunks = (count - startByteCount) / storedChunkByteCount
-        let rest = (count - startByteCount) % storedChunkByteCount
-        guard rest >= tagByteCount else { return nil }
-        return chunks * chunkByteCount + rest - tagByteCount
+        let remaining = (count - startByteCount) % storedChunkByteCount
+        guard remaining >= tagByteCount else { return nil }
+        return chunks * chunkByteCount + remaining - tagByteCount
     }
 
     // MARK: Keys
@@ -199,8 +199,8 @@ package enum Cobblestone {
                 let box = try AES.GCM.SealedBox(nonce: messageKey.nonce(index), ciphertext: text, tag: tag)
                 let plain = try AES.GCM.open(box, using: messageKey.key)
                 plain.withUnsafeBytes { bytes in
-                    let place = destination[(index * chunkByteCount)...].prefix(bytes.count)
-                    UnsafeMutableRawBufferPointer(rebasing: place).copyMemory(from: bytes)
+                    let location = destination[(index * chunkByteCount)...].prefix(bytes.count)
+                    UnsafeMutableRawBufferPointer(rebasing: location).copyMemory(from: bytes)
                     // Its owner frees this memory unchanged.
                     if let address = bytes.baseAddress {
                         csecrets_erase(UnsafeMutableRawPointer(mutating: address), bytes.count)

@@ -3,16 +3,16 @@ package import MLNumerics
 
 /// The rules for paths within a model: valid file names on every system that do not lead out of the folder.
 package enum ContainedPath {
-    package static let longest = 1024
+    package static let maximumLength = 1024
     package static let deepest = 16
-    package static let mostFiles = 10_000
+    package static let maximumFileCount = 10_000
 
     /// Throws unless `path` may be that of a file in a model.
     package static func check(_ path: String) throws(ModelError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         let problem: String? =
-            if path.utf8.count > longest {
-                "is longer than \(longest) bytes"
+            if path.utf8.count > maximumLength {
+                "is longer than \(maximumLength) bytes"
             } else if parts.count > deepest {
                 "is nested deeper than \(deepest) levels"
             } else if path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
@@ -33,25 +33,28 @@ package enum ContainedPath {
 
     /// Throws unless `paths` can coexist, also on systems that do not distinguish case.
     package static func check(all paths: some Collection<String>) throws(ModelError) {
-        guard paths.count <= mostFiles else {
-            throw ModelError(.malformed, "\(paths.count) files are more than the \(mostFiles) that a model may have.")
+        guard paths.count <= maximumFileCount else {
+            throw ModelError(
+                .malformed,
+                "\(paths.count) files are more than the \(maximumFileCount) that a model may have."
+            )
         }
         var files: Set<String> = []
         var folders: Set<String> = []
         for path in paths {
             try check(path)
             let folded = path.uppercased().lowercased()
-            guard files.insert(folded).inserted, !folders.contains(folded) else { throw twin(path) }
+            guard files.insert(folded).inserted, !folders.contains(folded) else { throw duplicatePath(path) }
             var folder = folded[...]
             while let slash = folder.lastIndex(of: "/") {
                 folder = folder[..<slash]
-                guard !files.contains(String(folder)) else { throw twin(path) }
+                guard !files.contains(String(folder)) else { throw duplicatePath(path) }
                 folders.insert(String(folder))
             }
         }
     }
 
-    private static func twin(_ path: String) -> ModelError {
+    private static func duplicatePath(_ path: String) -> ModelError {
         ModelError(
             .malformed,
             "The path \"\(display(path))\" occurs twice, but for the case of letters, or is both a file and a folder; do "

@@ -34,7 +34,7 @@ package struct EncryptionRecord: Sendable {
     package private(set) var code: [UInt8] = []
 
     package static let contentIDByteCount = 16
-    package static let largestText = 4 << 20
+    package static let maximumTextByteCount = 4 << 20
 
     /// Creates the record of a model that was encrypted with `contentKey`, for the holder of `key`.
     init(
@@ -165,7 +165,7 @@ package struct EncryptionRecord: Sendable {
     }
 
     package init(text: [UInt8]) throws(ModelError) {
-        guard text.count <= Self.largestText else {
+        guard text.count <= Self.maximumTextByteCount else {
             throw ModelError(.malformed, "\(text.count) bytes are more than \(ModelVaults.encryptionName) may have.")
         }
         self = try CanonicalReader.read(text) { (reader) throws(ModelError) in
@@ -177,14 +177,15 @@ package struct EncryptionRecord: Sendable {
     /// Reads the members in the order of their names.
     private init(members record: inout CanonicalReader) throws(ModelError) {
         clear = try record.member("clear") { (list) throws(ModelError) in
-            try list.list(limit: ContainedPath.mostFiles) { (item) throws(ModelError) in try ClearFile(&item) }
+            try list.list(limit: ContainedPath.maximumFileCount) { (item) throws(ModelError) in try ClearFile(&item) }
         }
         contentID = try record.member("contentID") { (value) throws(ModelError) in
             try value.hexadecimal(Self.contentIDByteCount)
         }
         created = try record.member("created") { (value) throws(ModelError) in try ModelKey.date(&value) }
         files = try record.member("files") { (list) throws(ModelError) in
-            try list.list(limit: ContainedPath.mostFiles) { (item) throws(ModelError) in try EncryptedFile(&item) }
+            try list.list(limit: ContainedPath.maximumFileCount) { (item) throws(ModelError) in try EncryptedFile(&item)
+            }
         }
         try record.member("format") { (value) throws(ModelError) in
             let format = try value.integer()

@@ -40,17 +40,17 @@ package enum FolderEncryption {
         try ContainedPath.check(all: paths)
         for path in paths {
             let plain = try MappedFile(source + "/" + path)
-            let place = target + "/" + path
-            try FileAccess.makeFolder(FileAccess.folder(of: place))
+            let location = target + "/" + path
+            try FileAccess.makeFolder(FileAccess.folder(of: location))
             if isDescriptionReadable, path == descriptionName {
                 try plain.withBytes { (bytes) throws(ModelError) in
-                    try FileAccess.write(bytes.bytes, to: place)
+                    try FileAccess.write(bytes.bytes, to: location)
                     clear.append(.init(path: path, byteCount: bytes.count, hash: Array(SHA256.hash(data: bytes))))
                 }
                 continue
             }
             let context = EncryptionRecord.context(contentID, path)
-            let start = try encrypt(plain, to: place, contentKey, context)
+            let start = try encrypt(plain, to: location, contentKey, context)
             files.append(.init(path: path, byteCount: plain.storage.byteCount, start: start))
         }
         let record = try EncryptionRecord(
@@ -70,11 +70,11 @@ package enum FolderEncryption {
     /// Encrypts one file, and returns the salt and the commitment at its beginning.
     private static func encrypt(
         _ plain: MappedFile,
-        to place: String,
+        to location: String,
         _ contentKey: SecretBytes,
         _ context: [UInt8]
     ) throws(ModelError) -> [UInt8] {
-        let file = try NewFile(replacing: place)
+        let file = try NewFile(replacing: location)
         var start: [UInt8] = []
         try plain.withBytes { (bytes) throws(ModelError) in
             try Cobblestone.seal(bytes, key: contentKey, context: context) { (piece) throws(ModelError) in
@@ -104,7 +104,7 @@ package enum FolderListing {
         depth: Int,
         _ result: inout [String]
     ) throws(ModelError) {
-        guard depth <= ContainedPath.deepest, result.count <= ContainedPath.mostFiles else {
+        guard depth <= ContainedPath.deepest, result.count <= ContainedPath.maximumFileCount else {
             throw ModelError(.invalidInput, "The folder has more files or levels than a model may have.", at: folder)
         }
         for name in try FileAccess.names(in: folder) {

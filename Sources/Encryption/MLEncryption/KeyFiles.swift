@@ -11,10 +11,10 @@ package enum KeyFiles {
     package static func read(_ path: String) throws(ModelError) -> ModelKey {
         let file = try OpenFile(path)
         return try withErrorContext(path) { () throws(ModelError) in
-            guard file.byteCount <= ModelKey.largestText else {
+            guard file.byteCount <= ModelKey.maximumTextByteCount else {
                 throw ModelError(
                     .malformed,
-                    "A key has at most \(ModelKey.largestText) bytes, this file \(file.byteCount): it is not a key."
+                    "A key has at most \(ModelKey.maximumTextByteCount) bytes, this file \(file.byteCount): it is not a key."
                 )
             }
             let key = try ErasedBytes.with(file.byteCount) { (buffer) throws(ModelError) in

@@ -26,7 +26,7 @@ package enum KeyProtection: Sendable {
         let wrapped: [UInt8]
     }
 
-    private static let mostRecipients = 8
+    private static let maximumRecipientCount = 8
     private static let usualCost = 1 << 17
     private static let sealedByteCount = 12 + SecretBytes.keyByteCount + 16
 
@@ -62,8 +62,8 @@ package enum KeyProtection: Sendable {
     /// Wraps the key for those who have the private halves of `recipients`.
     package static func protect(_ key: ModelKey, for recipients: [ModelKey]) throws(ModelError) -> ModelKey {
         guard let secret = key.secret else { throw KeyPair.locked(key) }
-        guard 1...mostRecipients ~= recipients.count else {
-            throw ModelError(.invalidInput, "A key is protected for 1 to \(mostRecipients) recipients.")
+        guard 1...maximumRecipientCount ~= recipients.count else {
+            throw ModelError(.invalidInput, "A key is protected for 1 to \(maximumRecipientCount) recipients.")
         }
         var list: [Recipient] = []
         for recipient in recipients {
@@ -181,7 +181,9 @@ package enum KeyProtection: Sendable {
                 try object.member("kind") { (value) throws(ModelError) in try value.string("recipients") }
                 return .recipients(
                     try object.member("recipients") { (value) throws(ModelError) in
-                        try value.list(limit: Self.mostRecipients) { (item) throws(ModelError) in try Recipient(&item) }
+                        try value.list(limit: Self.maximumRecipientCount) { (item) throws(ModelError) in
+                            try Recipient(&item)
+                        }
                     }
                 )
             }
@@ -204,7 +206,7 @@ extension KeyProtection.Recipient {
 
 extension KeyProtection.Passphrase {
     /// The largest amount of memory that opening a file may take: 1 GiB.
-    private static let mostMemory = 1 << 30
+    private static let maximumMemoryByteCount = 1 << 30
 
     fileprivate init(cost: Int, members object: inout CanonicalReader) throws(ModelError) {
         self.cost = cost
@@ -214,7 +216,7 @@ extension KeyProtection.Passphrase {
         salt = try object.member("salt") { (value) throws(ModelError) in try value.base64(limit: 64) }
         sealed = try object.member("sealed") { (value) throws(ModelError) in try value.base64(count: 60) }
         guard cost > 1, cost & (cost - 1) == 0, 1...16 ~= blockSize, 1...4 ~= parallelism, salt.count >= 16,
-            cost <= Self.mostMemory / (128 * blockSize)
+            cost <= Self.maximumMemoryByteCount / (128 * blockSize)
         else {
             throw ModelError(
                 .malformed,
@@ -234,7 +236,7 @@ extension KeyProtection.Passphrase {
                     rounds: cost,
                     blockSize: blockSize,
                     parallelism: parallelism,
-                    maxMemory: Self.mostMemory + (64 << 20)
+                    maxMemory: Self.maximumMemoryByteCount + (64 << 20)
                 )
             }
         } catch { throw ModelError(.io, "The passphrase could not be processed (\(error)): is there enough memory?") }

@@ -116,7 +116,7 @@ package struct KeyStore: Sendable {
 /// systemd's credentials: secrets sealed with the machine's TPM2, a key of the machine, or both.
 enum SystemCredentials {
     private static let program = "systemd-creds"
-    private static let mostBytes = 64 << 10
+    private static let maximumByteCount = 64 << 10
 
     /// The protection of a sealed text, by the method's identifier at its beginning; `nil` for none.
     ///
@@ -154,7 +154,7 @@ enum SystemCredentials {
         case .host?: arguments.append("--with-key=host")
         case .file?, nil: break
         }
-        var output = [UInt8](repeating: 0, count: mostBytes)
+        var output = [UInt8](repeating: 0, count: maximumByteCount)
         let count = runProgram(arguments + ["-", "-"], text, &output)
         guard count > 0 else { return nil }
         let sealed = Array(output[..<count])
@@ -172,7 +172,7 @@ enum SystemCredentials {
         name: String,
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> R
     ) throws(ModelError) -> R {
-        try ErasedBytes.with(mostBytes) { (buffer) throws(ModelError) in
+        try ErasedBytes.with(maximumByteCount) { (buffer) throws(ModelError) in
             let count = runProgram([program, "decrypt", "--name=\(name)", "-", "-"], sealed, buffer)
             guard count > 0 else {
                 throw ModelError(

@@ -168,7 +168,7 @@ package struct ModelKey: Sendable {
     // MARK: Text
 
     /// The largest number of bytes of a key's text.
-    package static let largestText = 16 << 10
+    package static let maximumTextByteCount = 16 << 10
 
     /// The text of a `.mlmodelkey` file.
     package var text: [UInt8] { CanonicalWriter.bytes(.object(members(signed: false))) }
@@ -200,10 +200,10 @@ package struct ModelKey: Sendable {
 
     /// Reads the text of a `.mlmodelkey` file from memory that the caller erases.
     package init(text: UnsafeRawBufferPointer) throws(ModelError) {
-        guard text.count <= Self.largestText else {
+        guard text.count <= Self.maximumTextByteCount else {
             throw ModelError(
                 .malformed,
-                "A key has at most \(Self.largestText) bytes, this file \(text.count): it is not a key."
+                "A key has at most \(Self.maximumTextByteCount) bytes, this file \(text.count): it is not a key."
             )
         }
         self = try CanonicalReader.read(text) { (reader) throws(ModelError) in

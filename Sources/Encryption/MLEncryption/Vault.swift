@@ -122,7 +122,7 @@ package final class Vault: ModelVault {
                 guard let file = try files.stored(ModelVaults.encryptionName) else {
                     throw ModelError(.malformed, "This is not a file; copy the model again.")
                 }
-                guard file.byteCount <= EncryptionRecord.largestText else {
+                guard file.byteCount <= EncryptionRecord.maximumTextByteCount else {
                     throw ModelError(.malformed, "The file is too large; copy the model again.")
                 }
                 return try EncryptionRecord(text: file.bytes())
@@ -164,8 +164,8 @@ package final class Vault: ModelVault {
 
     private func localKey(of record: EncryptionRecord, at path: String) throws(ModelError) -> SecretBytes? {
         if let lease = lease(record) { return lease }
-        if let place = KeyFiles.path(beside: path) {
-            let key = try KeyFiles.read(place)
+        if let location = KeyFiles.path(beside: path) {
+            let key = try KeyFiles.read(location)
             if key.keyID == record.keyID, let contentKey = try opened(record, with: key) { return contentKey }
         }
         if let key = try KeyStore.user.key(record.keyID) {

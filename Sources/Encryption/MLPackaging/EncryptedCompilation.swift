@@ -17,7 +17,7 @@ package enum EncryptedCompilation {
         key: String,
         isDescriptionReadable: Bool = false
     ) throws(ModelError) -> String {
-        let key = try KeyFiles.usable(key)
+        let key = try KeyFiles.encryptionKey(key)
         return try withCompiled(file, named: name) { (compiled) throws(ModelError) in
             let target = folder + "/" + FileAccess.name(of: compiled)
             try encrypt(compiled, to: target, with: key, isDescriptionReadable: isDescriptionReadable)
@@ -63,7 +63,7 @@ package enum EncryptedCompilation {
 
 extension KeyFiles {
     /// The key at `path`, if models can be encrypted with it.
-    package static func usable(_ path: String) throws(ModelError) -> ModelKey {
+    package static func encryptionKey(_ path: String) throws(ModelError) -> ModelKey {
         let key = try read(path)
         try withErrorContext(path) { () throws(ModelError) in try FolderEncryption.check(key) }
         return key

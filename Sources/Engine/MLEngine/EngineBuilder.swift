@@ -136,15 +136,15 @@ struct EngineBuilder {
         var searchPath = target.linkedModelSearchPath.defaultValue
         for value in loadingOptions.values(for: name) {
             switch value {
-            case .linkedModelFileName(let given): file = given
-            case .linkedModelSearchPath(let given): searchPath = given
+            case .linkedModelFileName(let provided): file = provided
+            case .linkedModelSearchPath(let provided): searchPath = provided
             case .numberOfNeighbors: break
             }
         }
         guard !file.isEmpty else { throw ModelError(.invalidModel, "the linked model has no file name") }
         let path = try LinkedModels.find(file, searchPath: searchPath, from: folder)
-        let place = LinkedModels.truePath(path)
-        guard !chain.contains(place) else {
+        let location = LinkedModels.truePath(path)
+        guard !chain.contains(location) else {
             throw ModelError(.invalidModel, "the linked model '\(file)' leads back to itself")
         }
         return try LinkedModels.engine(at: path) { () throws(ModelError) in
@@ -153,7 +153,7 @@ struct EngineBuilder {
                 opened,
                 functionName: nil,
                 loadingOptions: loadingOptions,
-                chain: chain + [place]
+                chain: chain + [location]
             )
             return try withErrorContext(path) { () throws(ModelError) in try inner.load(opened) }
         }

@@ -60,7 +60,7 @@ extension ImageBuffer {
         let (height, width) = (shape[shape.count - 2], shape[shape.count - 1])
         let format: PixelFormat = layout == .grayFloat16 ? .gray16Float : channels == 1 ? .gray8 : .bgra8
         self.init(width: width, height: height, format: format)
-        let places = layout == .rgb ? [2, 1, 0] : [0, 1, 2]
+        let locations = layout == .rgb ? [2, 1, 0] : [0, 1, 2]
         tensor.converted(to: .float32).withElements(of: Float.self) { source in
             for index in 0..<width * height {
                 switch format {
@@ -70,7 +70,7 @@ extension ImageBuffer {
                 default:
                     for channel in 0..<3 {
                         let value = Self.byte(source[channel * width * height + index])
-                        address.storeBytes(of: value, toByteOffset: index * 4 + places[channel], as: UInt8.self)
+                        address.storeBytes(of: value, toByteOffset: index * 4 + locations[channel], as: UInt8.self)
                     }
                     address.storeBytes(of: 255, toByteOffset: index * 4 + 3, as: UInt8.self)
                 }

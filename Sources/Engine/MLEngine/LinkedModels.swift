@@ -24,12 +24,12 @@ enum LinkedModels {
     ) throws(ModelError) -> any ModelEngine {
         let key = "\(KernelTable.current)|" + identity(of: path)
         if let known = loaded.withLock({ $0[key]?.engine }) { return known }
-        let made = SharedEngine(try load())
+        let created = SharedEngine(try load())
         return loaded.withLock { loaded in
             if let known = loaded[key]?.engine { return known }
             loaded = loaded.filter { $0.value.engine != nil }
-            loaded[key] = Reference(made)
-            return made
+            loaded[key] = Reference(created)
+            return created
         }
     }
 
@@ -65,27 +65,27 @@ enum LinkedModels {
     static func find(_ name: String, searchPath: String, from folder: String?) throws(ModelError) -> String {
         var tried: [String] = []
         for entry in searchPath.split(separator: ":", omittingEmptySubsequences: false) {
-            var place = entry.isEmpty ? "." : String(entry)
-            if place.hasPrefix("$BUNDLE_MAIN") {
-                place = executableFolder + place.dropFirst("$BUNDLE_MAIN".count)
-            } else if place.hasPrefix("$BUNDLE_IDENTIFIER") {
+            var location = entry.isEmpty ? "." : String(entry)
+            if location.hasPrefix("$BUNDLE_MAIN") {
+                location = executableFolder + location.dropFirst("$BUNDLE_MAIN".count)
+            } else if location.hasPrefix("$BUNDLE_IDENTIFIER") {
                 throw ModelError(
                     .unsupported,
-                    "the search path holds '\(place)', but there are no bundles with identifiers here; "
+                    "the search path holds '\(location)', but there are no bundles with identifiers here; "
                         + "give a folder in the parameter linkedModelSearchPath"
                 )
             }
-            if !place.hasPrefix("/") {
+            if !location.hasPrefix("/") {
                 guard let folder else {
                     throw ModelError(
                         .invalidInput,
-                        "the search path '\(place)' is relative, but the model was loaded from memory; "
+                        "the search path '\(location)' is relative, but the model was loaded from memory; "
                             + "give an absolute one in the parameter linkedModelSearchPath"
                     )
                 }
-                place = folder + "/" + place
+                location = folder + "/" + location
             }
-            let path = place + "/" + name
+            let path = location + "/" + name
             if FileAccess.kind(of: path) != nil { return path }
             tried.append(path)
         }

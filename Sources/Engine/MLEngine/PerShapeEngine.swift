@@ -33,7 +33,7 @@ package final class PerShapeEngine: ModelEngine {
     }
 
     package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
-        ExampleSpread.results(of: examples.indices) { (index) throws(ModelError) in
+        ParallelExamples.results(of: examples.indices) { (index) throws(ModelError) in
             try prediction(from: examples[index])
         }
     }

@@ -19,8 +19,8 @@ package struct PredictionProfile: Sendable {
 
     /// Predicts `runs` times, after two predictions that do not count.
     ///
-    /// A model that is neither a graph nor a pipeline is one entry. Models that are not graphs have the type of their engine
-    /// as operation, and no kernels and shapes.
+    /// A model that is neither a graph nor a pipeline is one entry. Models that are not graphs have the type of their
+    /// engine as operation, and no kernels and shapes.
     package init(of engine: any ModelEngine, for features: [String: FeatureData], runs: Int) throws(ModelError) {
         if let graph = engine as? GraphEngine {
             let recorder = StepRecorder()
@@ -36,16 +36,16 @@ package struct PredictionProfile: Sendable {
         var times = [[UInt64]](repeating: [], count: stages.count)
         for turn in 0..<runs + 2 {
             var last = ContinuousClock.now
-            func lap(_ place: Int) {
+            func recordStage(_ stepIndex: Int) {
                 let now = ContinuousClock.now
-                if turn >= 2 { times[place].append(UInt64((now - last) / .nanoseconds(1))) }
+                if turn >= 2 { times[stepIndex].append(UInt64((now - last) / .nanoseconds(1))) }
                 last = now
             }
             if let pipeline = engine as? Pipeline {
-                _ = try pipeline.prediction(from: features, after: { lap($0) })
+                _ = try pipeline.prediction(from: features, after: { recordStage($0) })
             } else {
                 _ = try engine.prediction(from: features)
-                lap(0)
+                recordStage(0)
             }
         }
         entries = zip(stages, times).map { stage, times in
@@ -71,7 +71,7 @@ private func median(_ times: [UInt64]) -> Double { times.isEmpty ? 0 : Double(ti
 private final class StepRecorder: StepObserver {
     private var steps: [Plan.Step] = []
     private var times: [[UInt64]] = []
-    private var place = 0
+    private var stepIndex = 0
     private var isCounted = false
 
     var entries: [PredictionProfile.Entry] {
@@ -87,16 +87,16 @@ private final class StepRecorder: StepObserver {
     }
 
     func beginRun(isCounted: Bool) {
-        place = 0
+        stepIndex = 0
         self.isCounted = isCounted
     }
 
     func ran(_ step: Plan.Step, nanoseconds: UInt64) {
-        if place == steps.count {
+        if stepIndex == steps.count {
             steps.append(step)
             times.append([])
         }
-        if isCounted { times[place].append(nanoseconds) }
-        place += 1
+        if isCounted { times[stepIndex].append(nanoseconds) }
+        stepIndex += 1
     }
 }

@@ -20,14 +20,14 @@ package final class DeferredResult: DeferredContents {
     package func withComputedBytes<R>(_ body: (UnsafeRawPointer) -> R) -> R {
         do throws(ModelError) {
             let results = try op.reference(ReferenceOperands(operands, resultTypes: resultTypes))
-            letGo()
+            releasePages()
             return withExtendedLifetime(results) { body(results[index].address) }
         } catch {
             preconditionFailure("\(op.displayName) deferred what it cannot compute: \(error)")
         }
     }
 
-    package func letGo() { for operand in operands { operand?.letGo() } }
+    package func releasePages() { for operand in operands { operand?.releasePages() } }
 
     /// The results of an operation on constants, to be computed when they are needed; `nil` when the operator defers
     /// nothing for these operands.

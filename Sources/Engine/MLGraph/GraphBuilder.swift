@@ -82,7 +82,7 @@ package struct GraphBuilder {
     package mutating func name(_ id: ValueID, _ name: String) { graph.values[id.index].name = name }
 
     /// Sets the memory layout of a value.
-    package mutating func lay(_ id: ValueID, _ layout: Layout) { graph.values[id.index].layout = layout }
+    package mutating func setLayout(_ id: ValueID, _ layout: Layout) { graph.values[id.index].layout = layout }
     package func layout(of id: ValueID) -> Layout { graph.values[id.index].layout }
 
     /// Changes a block input's type, once the types of the values carried through a loop are known.
@@ -112,7 +112,7 @@ extension Graph {
     }
 
     /// Makes the extents of a value unknown: they may differ from run to run.
-    package mutating func loosen(_ id: ValueID) {
+    package mutating func clearExtents(_ id: ValueID) {
         values[id.index].type.shape = values[id.index].type.shape.map { _ in .unknown }
     }
 

@@ -51,7 +51,7 @@ extension LoweredModel {
             operatorTypes: Catalogue.writtenOperators,
             constant: constant
         )
-        guard reader.isAtEnd else { throw BinaryReader.broken("bytes are left after the graph") }
+        guard reader.isAtEnd else { throw BinaryReader.malformed("bytes are left after the graph") }
         try features.check(graph)
         self.init(
             graph: graph,
@@ -103,7 +103,7 @@ extension LoweredModel {
             guard inputs.map(\.place) == Array(ins), outputs.allSatisfy({ outs.contains($0.index) }),
                 states.allSatisfy({ ins.contains($0.input) && $0.output.map(outs.contains) ?? true }),
                 classifier.map({ outs.contains($0.probabilities) }) ?? true
-            else { throw BinaryReader.broken("the features are not those of the graph") }
+            else { throw BinaryReader.malformed("the features are not those of the graph") }
         }
     }
 }

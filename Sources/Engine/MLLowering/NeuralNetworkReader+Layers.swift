@@ -7,10 +7,10 @@ extension NeuralNetworkReader {
     /// Appends the operations of `layers` and binds the blobs that they output.
     mutating func lower(_ layers: [SpecNeuralNetworkLayer]) throws(ModelError) {
         for (index, layer) in layers.enumerated() {
-            let place = layer.name.isEmpty ? "layer \(index)" : "layer '\(layer.name)'"
-            builder.location = place
+            let position = layer.name.isEmpty ? "layer \(index)" : "layer '\(layer.name)'"
+            builder.location = position
             do { try lower(layer) } catch {
-                throw error.trail.first == place ? error : error.at(place)
+                throw error.trail.first == position ? error : error.at(position)
             }
             if case .loopBreak = layer.layer { return }
             if case .loopContinue = layer.layer { return }

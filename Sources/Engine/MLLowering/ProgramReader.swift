@@ -83,7 +83,7 @@ package struct ProgramReader {
         var kept: [StateFeature] = []
         for state in states.entries {
             let isStored = state.contents != state.initial
-            kept.append(StateFeature(name: state.name, input: state.place, output: isStored ? results.count : nil))
+            kept.append(StateFeature(name: state.name, input: state.position, output: isStored ? results.count : nil))
             if isStored { results.append((state.name, state.contents)) }
         }
         var classifier: Classifier?

@@ -11,7 +11,7 @@ struct StateScope {
         /// The declared type, of kind `.state`.
         let type: ValueType
         /// The index among the graph's inputs.
-        let place: Int
+        let position: Int
         /// The input with the state's contents before the run.
         let initial: ValueID
         var contents: ValueID
@@ -20,8 +20,8 @@ struct StateScope {
     /// The states in the order of the function's inputs.
     private(set) var entries: [Entry] = []
 
-    mutating func declare(_ name: String, _ type: ValueType, contents: ValueID, at place: Int) {
-        entries.append(Entry(name: name, type: type, place: place, initial: contents, contents: contents))
+    mutating func declare(_ name: String, _ type: ValueType, contents: ValueID, at position: Int) {
+        entries.append(Entry(name: name, type: type, position: position, initial: contents, contents: contents))
     }
 
     func has(_ name: String) -> Bool { entries.contains { $0.name == name } }

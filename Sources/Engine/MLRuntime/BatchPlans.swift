@@ -30,13 +30,13 @@ package final class BatchPlans: Sendable {
     /// The plan for `count` examples, made when there is none yet; `nil` when the examples cannot be computed together.
     package func plan(for count: Int) -> BatchPlan? {
         if let known = plans.withLock({ $0[count] }) { return known }
-        // Sizes that cannot be planned, such as those with weights that a compiled file holds in another packed form, are
-        // computed one by one.
-        let made = try? make(count)
+        // Sizes that cannot be planned, such as those with weights that a compiled file holds in another packed form,
+        // are computed one by one.
+        let created = try? make(count)
         return plans.withLock { plans in
             if let known = plans[count] { return known }
-            plans[count] = .some(made ?? nil)
-            return made ?? nil
+            plans[count] = .some(created ?? nil)
+            return created ?? nil
         }
     }
 
@@ -57,26 +57,27 @@ package final class BatchPlans: Sendable {
 extension BatchPlans.BatchPlan {
     /// Runs the plan on the inputs of `count` examples, and returns the outputs of each.
     ///
-    /// - Throws: `.invalidInput` when an index of some example is out of range, `.cancelled` when the task is cancelled.
+    /// - Throws: `.invalidInput` when an index of some example is out of range, `.cancelled` when the task is
+    ///   cancelled.
     package func run(_ examples: [[Tensor]]) throws(ModelError) -> [[Tensor]] {
         precondition(examples.count == count, "a plan for \(count) examples")
         let inputs = plan.inputTypes.indices.map { index in
             let joined = Tensor(uninitialized: plan.inputTypes[index].scalarType, shape: plan.inputShapes[index])
             let byteCount = joined.byteCount / count
-            for (place, example) in examples.enumerated() {
+            for (position, example) in examples.enumerated() {
                 let source = example[index]
-                (joined.address + place * byteCount).copyMemory(from: source.address, byteCount: byteCount)
+                (joined.address + position * byteCount).copyMemory(from: source.address, byteCount: byteCount)
                 withExtendedLifetime(source) {}
             }
             return joined
         }
         let results = try plan.run(inputs, backings: [], observer: nil)
-        return (0..<count).map { place in
+        return (0..<count).map { position in
             results.indices.map { index in
                 let result = results[index]
                 guard isBatched[index] else { return result }
                 let part = Tensor(uninitialized: result.scalarType, shape: shapes[index])
-                part.address.copyMemory(from: result.address + place * part.byteCount, byteCount: part.byteCount)
+                part.address.copyMemory(from: result.address + position * part.byteCount, byteCount: part.byteCount)
                 withExtendedLifetime(result) {}
                 return part
             }

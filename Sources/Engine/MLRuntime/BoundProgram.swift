@@ -84,7 +84,7 @@ package final class BoundProgram: Sendable {
                 body.inputs += captured
                 bodies.append(
                     try GraphExecutable(
-                        graph.part(body).loosened(block.inputs.count),
+                        graph.part(body).withUnknownExtents(block.inputs.count),
                         pipeline: pipeline,
                         kernels: kernels
                     )
@@ -104,11 +104,11 @@ package final class BoundProgram: Sendable {
             .sorted { $0.index < $1.index }
         let contentInputs = Set(rest.inputs.indices.filter { waits.contains(rest.inputs[$0]) })
         // The operands of the dynamic operation may share memory with its results.
-        let seen = waits.isEmpty ? Block(operations: [operation]).usedValues : []
+        let visited = waits.isEmpty ? Block(operations: [operation]).usedValues : []
         let kept = overwrites.compactMap { pair -> GraphExecutable.Overwrite? in
             let input = graph.inputs[pair.input]
-            guard !seen.contains(input), let place = rest.inputs.firstIndex(of: input) else { return nil }
-            return GraphExecutable.Overwrite(input: place, output: pair.output)
+            guard !visited.contains(input), let position = rest.inputs.firstIndex(of: input) else { return nil }
+            return GraphExecutable.Overwrite(input: position, output: pair.output)
         }
         tail = Tail(
             operation: dynamic,
@@ -181,7 +181,7 @@ package final class BoundProgram: Sendable {
         _ dynamic: DynamicOperation,
         _ values: Values,
         observer: (any StepObserver)? = nil,
-        visits: BodyVisits? = nil
+        visits: BodyRunCounts? = nil
     ) throws(ModelError) -> [Tensor] {
         let operands = dynamic.operands.map { $0.map { values[$0] } }
         let previous = plan.kernels.enter()
@@ -233,9 +233,9 @@ extension Graph {
     }
 
     /// The graph with the extents of its first `count` inputs unknown: a loop may change them in each iteration.
-    func loosened(_ count: Int) -> Graph {
+    func withUnknownExtents(_ count: Int) -> Graph {
         var graph = self
-        for id in inputs.prefix(count) { graph.loosen(id) }
+        for id in inputs.prefix(count) { graph.clearExtents(id) }
         return graph
     }
 }

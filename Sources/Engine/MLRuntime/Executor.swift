@@ -43,7 +43,7 @@ extension Plan {
         defer {
             Workers.predictionEnds()
             KernelTable.leave(to: previous)
-            workspaces.give(workspace)
+            workspaces.putBack(workspace)
         }
         workspace.bind(inputs: inputs, outputs: results)
         // A single step has no gap to check in, and the check costs as much as a small kernel.

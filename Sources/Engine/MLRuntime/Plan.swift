@@ -59,7 +59,7 @@ package final class Plan: Sendable {
     /// The bytes that the plan would need if no two buffers shared memory.
     package let unsharedByteCount: Int
     let slots: [Int32]
-    let places: [(base: Base, offset: Int)]
+    let positions: [(base: Base, offset: Int)]
     let outputs: [Output]
     /// The constants that steps use, other than those packed by kernels.
     let constants: [Tensor]
@@ -74,7 +74,7 @@ package final class Plan: Sendable {
         outputTypes: [ValueType],
         memory: (arena: Int, scratch: Int, unshared: Int),
         slots: [Int32],
-        places: [(base: Base, offset: Int)],
+        positions: [(base: Base, offset: Int)],
         outputs: [Output],
         constants: [Tensor],
         compressedConstants: [Tensor]
@@ -89,7 +89,7 @@ package final class Plan: Sendable {
         scratchByteCount = memory.scratch
         unsharedByteCount = memory.unshared
         self.slots = slots
-        self.places = places
+        self.positions = positions
         self.outputs = outputs
         self.constants = constants
         self.compressedConstants = compressedConstants

@@ -8,7 +8,7 @@ package import MLNumerics
 /// are what it judges.
 package struct PlanVerifier {
     /// The location of a value, in bytes from the start of an arena, input, output or constant.
-    package struct Place: Equatable, Sendable {
+    package struct BufferRange: Equatable, Sendable {
         package let base: Plan.Base
         package let bytes: Range<Int>
 
@@ -17,11 +17,11 @@ package struct PlanVerifier {
             self.bytes = bytes
         }
 
-        func overlaps(_ other: Place) -> Bool { base == other.base && bytes.overlaps(other.bytes) }
+        func overlaps(_ other: BufferRange) -> Bool { base == other.base && bytes.overlaps(other.bytes) }
     }
 
     private let graph: Graph
-    private let places: [ValueID: Place]
+    private let positions: [ValueID: BufferRange]
     private let overwrittenInputs: Set<Int>
     private let steps: Set<Int>
 
@@ -29,12 +29,12 @@ package struct PlanVerifier {
     ///
     /// - Parameters:
     ///   - graph: The planned graph.
-    ///   - places: The places of values; constants that no step reads have none.
+    ///   - positions: The places of values; constants that no step reads have none.
     ///   - steps: The operations that became steps; the others refer to memory that already exists.
     ///   - overwrittenInputs: The inputs whose memory the plan may overwrite, by index.
-    package init(graph: Graph, places: [ValueID: Place], steps: Set<Int>, overwrittenInputs: Set<Int> = []) {
+    package init(graph: Graph, positions: [ValueID: BufferRange], steps: Set<Int>, overwrittenInputs: Set<Int> = []) {
         self.graph = graph
-        self.places = places
+        self.positions = positions
         self.steps = steps
         self.overwrittenInputs = overwrittenInputs
     }
@@ -50,11 +50,11 @@ package struct PlanVerifier {
         var alive = graph.inputs
         for (index, operation) in operations.enumerated() {
             if steps.contains(index) {
-                let results = operation.results.filter { places[$0] != nil }
+                let results = operation.results.filter { positions[$0] != nil }
                 for (number, result) in results.enumerated() {
                     try verify(result, of: operation, at: index, leaves: alive, lastUses)
-                    for other in results[..<number] where places[other]!.overlaps(places[result]!) {
-                        throw fault(
+                    for other in results[..<number] where positions[other]!.overlaps(positions[result]!) {
+                        throw invalid(
                             operation,
                             "writes two results, '\(graph.label(other))' and '\(graph.label(result))', to one place"
                         )
@@ -73,24 +73,24 @@ package struct PlanVerifier {
         leaves alive: [ValueID],
         _ lastUses: [ValueID: Int]
     ) throws(ModelError) {
-        guard let written = places[result], !written.bytes.isEmpty else { return }
+        guard let written = positions[result], !written.bytes.isEmpty else { return }
         switch written.base {
-        case .constant: throw fault(operation, "writes to a constant")
-        case .input(let place) where !overwrittenInputs.contains(place):
-            throw fault(operation, "writes to the input '\(graph.label(graph.inputs[place]))'")
+        case .constant: throw invalid(operation, "writes to a constant")
+        case .input(let position) where !overwrittenInputs.contains(position):
+            throw invalid(operation, "writes to the input '\(graph.label(graph.inputs[position]))'")
         default: break
         }
         for value in alive {
-            guard let place = places[value], place.overlaps(written) else { continue }
+            guard let position = positions[value], position.overlaps(written) else { continue }
             let isLastUse = lastUses[value] ?? -1 <= index
-            let isInPlace = operation.operands.contains(value) && place.bytes.lowerBound == written.bytes.lowerBound
+            let isInPlace = operation.operands.contains(value) && position.bytes.lowerBound == written.bytes.lowerBound
             guard isLastUse, isInPlace else {
-                throw fault(operation, "writes over '\(graph.label(value))', which is still needed")
+                throw invalid(operation, "writes over '\(graph.label(value))', which is still needed")
             }
         }
     }
 
-    private func fault(_ operation: Operation, _ text: String) -> ModelError {
+    private func invalid(_ operation: Operation, _ text: String) -> ModelError {
         ModelError(.invalidModel, "the plan is wrong: '\(operation.op.displayName)' \(text)", at: operation.location)
     }
 }

@@ -6,7 +6,7 @@ package import MLNumerics
 struct Planner {
     private let graph: Graph
     private let kernels: KernelTable
-    private var places: [(base: Plan.Base, offset: Int)?]
+    private var positions: [(base: Plan.Base, offset: Int)?]
     private var slotOf: [ValueID: Int32] = [:]
     private var slotValues: [ValueID] = []
     /// For each value the value whose memory it shares, and the offset in it.
@@ -29,7 +29,7 @@ struct Planner {
     private init(_ graph: Graph, _ kernels: KernelTable, _ overwrites: [GraphExecutable.Overwrite]) {
         self.graph = graph
         self.kernels = kernels
-        places = []
+        positions = []
         overwritten = Dictionary(
             overwrites.map { ($0.output, graph.inputs[$0.input]) },
             uniquingKeysWith: { first, _ in first }
@@ -124,7 +124,7 @@ struct Planner {
                 continue
             }
             scratchByteCount = max(scratchByteCount, MemoryPlan.aligned(kernel.scratchByteCount))
-            takeOver(operation, kernel.inPlaceOperands, at: index)
+            reuseOperandBuffer(operation, kernel.inPlaceOperands, at: index)
             compressed += kernel.compressedOperands.compactMap { request.operand($0)?.constant }
             let unseen = kernel.packedOperands + kernel.compressedOperands
             append(operation, request, kernel.name, body, without: unseen, at: index)
@@ -134,7 +134,7 @@ struct Planner {
     }
 
     /// Lets the first result reuse the buffer of an operand that is not needed after this step.
-    private mutating func takeOver(_ operation: Operation, _ candidates: [Int], at index: Int) {
+    private mutating func reuseOperandBuffer(_ operation: Operation, _ candidates: [Int], at index: Int) {
         for candidate in candidates {
             guard candidate < operation.operands.count, let operand = operation.operands[candidate] else { continue }
             let (root, offset) = root(of: operand)
@@ -159,8 +159,8 @@ struct Planner {
     ) {
         let firstSlot = slots.count
         planned.insert(index)
-        for (place, operand) in operation.operands.enumerated() {
-            slots.append(unseen.contains(place) ? -1 : operand.map { slot(of: $0) } ?? -1)
+        for (position, operand) in operation.operands.enumerated() {
+            slots.append(unseen.contains(position) ? -1 : operand.map { slot(of: $0) } ?? -1)
         }
         for result in operation.results {
             if roots[result] == nil {
@@ -200,10 +200,10 @@ struct Planner {
 
     private mutating func slot(of id: ValueID) -> Int32 {
         if let slot = slotOf[id] { return slot }
-        let slot = Int32(places.count)
+        let slot = Int32(positions.count)
         slotOf[id] = slot
         slotValues.append(id)
-        places.append(nil)
+        positions.append(nil)
         return slot
     }
 
@@ -214,9 +214,9 @@ struct Planner {
         for (index, id) in outputValues.enumerated() {
             let (root, offset) = root(of: id)
             if let input = overwritten[index], root == input, offset == 0, lifetimes[root] != nil,
-                let place = graph.inputs.firstIndex(of: input)
+                let position = graph.inputs.firstIndex(of: input)
             {
-                outputs.append(.input(place))
+                outputs.append(.input(position))
             } else if lifetimes[root] != nil, !isInput(root), offset == 0, byteCount(root) == byteCount(id),
                 outputOf[root] == nil
             {
@@ -253,7 +253,7 @@ struct Planner {
                         ? tensor.permuted(Layout.channelsLast.permutation(rank: tensor.shape.count)) : tensor
                 )
             }
-            places[slot] = bases[root].map { ($0.base, $0.offset + offset) } ?? (.arena, 0)
+            positions[slot] = bases[root].map { ($0.base, $0.offset + offset) } ?? (.arena, 0)
         }
         if Verification.isOn { try verify(bases) }
         return Plan(
@@ -266,7 +266,7 @@ struct Planner {
                 lifetimes.reduce(0) { isInput($1.key) ? $0 : $0 + $1.value.byteCount }
             ),
             slots: slots,
-            places: places.map { $0 ?? (.arena, 0) },
+            positions: positions.map { $0 ?? (.arena, 0) },
             outputs: outputs,
             constants: constants,
             compressedConstants: compressed
@@ -277,7 +277,7 @@ struct Planner {
 extension Planner {
     /// Follows the steps and the places that values were given.
     private func verify(_ bases: [ValueID: (base: Plan.Base, offset: Int)]) throws(ModelError) {
-        var places: [ValueID: PlanVerifier.Place] = [:]
+        var positions: [ValueID: PlanVerifier.BufferRange] = [:]
         for id in slotValues + graph.body.outputs + graph.inputs + graph.body.operations.flatMap(\.results) {
             let (root, offset) = root(of: id)
             guard let base = bases[root] else { continue }
@@ -287,10 +287,11 @@ extension Planner {
                 (try? MemoryLimit.require(extents, bitWidth: type.scalarType.bitWidth)) != nil
             else { continue }
             let start = base.offset + offset
-            places[id] = PlanVerifier.Place(base.base, start..<start + byteCount(id))
+            positions[id] = PlanVerifier.BufferRange(base.base, start..<start + byteCount(id))
         }
         let overwrittenInputs = Set(overwritten.values.compactMap { graph.inputs.firstIndex(of: $0) })
-        try PlanVerifier(graph: graph, places: places, steps: planned, overwrittenInputs: overwrittenInputs).verify()
+        try PlanVerifier(graph: graph, positions: positions, steps: planned, overwrittenInputs: overwrittenInputs)
+            .verify()
     }
 }
 

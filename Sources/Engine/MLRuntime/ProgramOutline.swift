@@ -56,7 +56,7 @@ extension BoundProgram {
         var values = Values(inputs: inputs, results: try plan.run(inputs, backings: [], observer: nil))
         var parts = [ProgramOutline.Part.plan(plan)]
         if let dynamic = tail.operation {
-            let visits = BodyVisits(count: dynamic.bodies.count)
+            let visits = BodyRunCounts(count: dynamic.bodies.count)
             values.dynamic = try evaluate(dynamic, values, visits: visits)
             parts.append(.operation(operation(dynamic, values, visits)))
         }
@@ -64,7 +64,7 @@ extension BoundProgram {
         return parts + (try tail.rest.program(for: rest).parts(for: rest))
     }
 
-    private func operation(_ dynamic: DynamicOperation, _ values: Values, _ visits: BodyVisits)
+    private func operation(_ dynamic: DynamicOperation, _ values: Values, _ visits: BodyRunCounts)
         -> ProgramOutline.Operation
     {
         let operands = dynamic.operands.compactMap { $0.map { values[$0] } }
@@ -87,7 +87,7 @@ extension BoundProgram {
 }
 
 /// The number of runs of each body of an operation, and the inputs of the first run.
-final class BodyVisits {
+final class BodyRunCounts {
     private(set) var counts: [Int]
     private(set) var first: [[Tensor]?]
 

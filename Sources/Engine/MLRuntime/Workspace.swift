@@ -3,7 +3,7 @@ import Synchronization
 
 /// The memory of one run of one plan: the arena, and the address of every slot.
 ///
-/// `@unchecked Sendable`: it is used by one thread at a time, between `WorkspacePool.take` and `give`.
+/// `@unchecked Sendable`: it is used by one thread at a time, between `WorkspacePool.take` and `putBack`.
 final class Workspace: @unchecked Sendable {
     let arena: UnsafeMutableRawPointer
     let pointers: UnsafeMutablePointer<UnsafeMutableRawPointer?>
@@ -15,16 +15,16 @@ final class Workspace: @unchecked Sendable {
     init(_ plan: Plan) {
         arena = TensorMemory.allocate(max(plan.arenaByteCount + plan.scratchByteCount, 64))
         scratch = arena + plan.arenaByteCount
-        pointers = .allocate(capacity: max(plan.places.count, 1))
-        pointers.initialize(repeating: nil, count: max(plan.places.count, 1))
+        pointers = .allocate(capacity: max(plan.positions.count, 1))
+        pointers.initialize(repeating: nil, count: max(plan.positions.count, 1))
         slots = .allocate(capacity: max(plan.slots.count, 1))
         slots.initialize(from: plan.slots, count: plan.slots.count)
         var moving: [(slot: Int, base: Plan.Base, offset: Int)] = []
-        for (slot, place) in plan.places.enumerated() {
-            switch place.base {
-            case .arena: pointers[slot] = arena + place.offset
-            case .constant(let index): pointers[slot] = plan.constants[index].address + place.offset
-            case .input, .output: moving.append((slot, place.base, place.offset))
+        for (slot, position) in plan.positions.enumerated() {
+            switch position.base {
+            case .arena: pointers[slot] = arena + position.offset
+            case .constant(let index): pointers[slot] = plan.constants[index].address + position.offset
+            case .input, .output: moving.append((slot, position.base, position.offset))
             }
         }
         self.moving = moving
@@ -55,16 +55,16 @@ final class Workspace: @unchecked Sendable {
 /// `@unchecked Sendable`: the places are atomics.
 final class WorkspacePool: @unchecked Sendable {
     private static let capacity = 8
-    private let places: UnsafeMutablePointer<Atomic<UInt>>
+    private let positions: UnsafeMutablePointer<Atomic<UInt>>
 
     init() {
-        places = .allocate(capacity: Self.capacity)
-        for index in 0..<Self.capacity { (places + index).initialize(to: Atomic(0)) }
+        positions = .allocate(capacity: Self.capacity)
+        for index in 0..<Self.capacity { (positions + index).initialize(to: Atomic(0)) }
     }
 
     func take(for plan: Plan) -> Workspace {
         for index in 0..<Self.capacity {
-            let address = places[index].exchange(0, ordering: .acquiringAndReleasing)
+            let address = positions[index].exchange(0, ordering: .acquiringAndReleasing)
             if let pointer = UnsafeRawPointer(bitPattern: address) {
                 return Unmanaged<Workspace>.fromOpaque(pointer).takeRetainedValue()
             }
@@ -72,11 +72,13 @@ final class WorkspacePool: @unchecked Sendable {
         return Workspace(plan)
     }
 
-    func give(_ workspace: Workspace) {
+    func putBack(_ workspace: Workspace) {
         let retained = Unmanaged.passRetained(workspace)
         let address = UInt(bitPattern: retained.toOpaque())
         for index in 0..<Self.capacity
-        where places[index].compareExchange(expected: 0, desired: address, ordering: .acquiringAndReleasing).exchanged {
+        where positions[index].compareExchange(expected: 0, desired: address, ordering: .acquiringAndReleasing)
+            .exchanged
+        {
             return
         }
         retained.release()
@@ -84,11 +86,11 @@ final class WorkspacePool: @unchecked Sendable {
 
     deinit {
         for index in 0..<Self.capacity {
-            if let pointer = UnsafeRawPointer(bitPattern: places[index].load(ordering: .acquiring)) {
+            if let pointer = UnsafeRawPointer(bitPattern: positions[index].load(ordering: .acquiring)) {
                 Unmanaged<Workspace>.fromOpaque(pointer).release()
             }
         }
-        places.deinitialize(count: Self.capacity)
-        places.deallocate()
+        positions.deinitialize(count: Self.capacity)
+        positions.deallocate()
     }
 }

@@ -5,38 +5,38 @@ package import MLSpecification
 
 /// Reads JSON values into features.
 ///
-/// JSON knows neither NaN nor infinity: the strings `"nan"`, `"inf"` and `"-inf"` (in any case, and `"infinity"` as well)
-/// are that number wherever one is expected, and `null` there is a missing value, NaN.
+/// JSON knows neither NaN nor infinity: the strings `"nan"`, `"inf"` and `"-inf"` (in any case, and `"infinity"` as
+/// well) are that number wherever one is expected, and `null` there is a missing value, NaN.
 package enum FeatureJSON {
     /// The value of a feature; arrays are nested lists, one level for each axis.
     package static func data(
         _ json: JSONValue,
         for feature: SpecFeatureDescription
     ) throws(ModelError) -> FeatureData {
-        func wrong() -> ModelError {
+        func mismatch() -> ModelError {
             ModelError(.invalidInput, "'\(feature.name)' takes \(feature.typeText), not \(shown(json))")
         }
         switch feature.type.type {
         case .int64Type?:
-            guard let integer = integer(json) else { throw wrong() }
+            guard let integer = integer(json) else { throw mismatch() }
             return .int64(integer)
         case .doubleType?:
-            guard let number = number(json) else { throw wrong() }
+            guard let number = number(json) else { throw mismatch() }
             return .double(number)
         case .stringType?:
-            guard let string = json.string else { throw wrong() }
+            guard let string = json.string else { throw mismatch() }
             return .string(string)
         case .dictionaryType(let type)?:
-            guard case .object(let members) = json else { throw wrong() }
+            guard case .object(let members) = json else { throw mismatch() }
             var names: [String: Double] = [:]
             var integers: [Int64: Double] = [:]
             for member in members {
-                guard let number = number(member.value) else { throw wrong() }
+                guard let number = number(member.value) else { throw mismatch() }
                 guard case .int64KeyType? = type.keyType else {
                     names[member.name] = number
                     continue
                 }
-                guard let key = Int64(member.name) else { throw wrong() }
+                guard let key = Int64(member.name) else { throw mismatch() }
                 integers[key] = number
             }
             guard case .int64KeyType? = type.keyType else { return .dictionary(.strings(names)) }
@@ -44,13 +44,13 @@ package enum FeatureJSON {
         case .sequenceType(let type)?: return .sequence(try sequence(json, type, for: feature))
         case .multiArrayType(let array)?:
             var values: [Double] = []
-            let shape = try flatten(json, into: &values, wrong)
+            let shape = try flatten(json, into: &values, mismatch)
             let declared = array.shape.map { Int(clamping: $0) }
             let fits =
                 (try? declared.checkedElementCount()) == values.count && array.shapeFlexibility == nil
                 && !declared.isEmpty
             return .tensor(Tensor(values: values, scalarType: .float64, shape: fits ? declared : shape))
-        default: throw wrong()
+        default: throw mismatch()
         }
     }
 
@@ -91,7 +91,7 @@ package enum FeatureJSON {
                 "'\(feature.name)' takes a list in JSON, such as \(example), not \(shown(json))"
             )
         }
-        func wrong(_ index: Int) -> ModelError {
+        func mismatch(_ index: Int) -> ModelError {
             ModelError(
                 .invalidInput,
                 "'\(feature.name)' takes a \(feature.typeText), such as \(example); element \(index) is "
@@ -103,10 +103,10 @@ package enum FeatureJSON {
             switch element {
             case .integer(let value) where isOfIntegers: integers.append(value)
             case .number(let value) where isOfIntegers:
-                guard let whole = Int64(exactly: value) else { throw wrong(index) }
+                guard let whole = Int64(exactly: value) else { throw mismatch(index) }
                 integers.append(whole)
             case .string(let value) where !isOfIntegers: strings.append(value)
-            default: throw wrong(index)
+            default: throw mismatch(index)
             }
         }
         return isOfIntegers ? .integers(integers) : .strings(strings)
@@ -115,10 +115,10 @@ package enum FeatureJSON {
     private static func flatten(
         _ json: JSONValue,
         into values: inout [Double],
-        _ wrong: () -> ModelError
+        _ mismatch: () -> ModelError
     ) throws(ModelError) -> [Int] {
         guard case .array(let list) = json else {
-            guard let number = number(json) else { throw wrong() }
+            guard let number = number(json) else { throw mismatch() }
             values.append(number)
             return []
         }
@@ -128,7 +128,7 @@ package enum FeatureJSON {
                     if case .array = element {
                         throw ModelError(.invalidInput, "the lists are not all of the same length")
                     }
-                    throw wrong()
+                    throw mismatch()
                 }
                 values.append(number)
             }
@@ -136,7 +136,7 @@ package enum FeatureJSON {
         }
         var inner: [Int]?
         for element in list {
-            let shape = try flatten(element, into: &values, wrong)
+            let shape = try flatten(element, into: &values, mismatch)
             guard inner == nil || inner == shape else {
                 throw ModelError(.invalidInput, "the lists are not all of the same length")
             }

@@ -12,27 +12,29 @@ package enum NumpyArray {
     /// `float64`, `int64` and the other numeric types, C or Fortran order, either byte order.
     package static func read(_ bytes: [UInt8], name: String) throws(ModelError) -> Tensor {
         guard bytes.count >= 10, bytes.starts(with: magic) else {
-            throw broken(name, "not a NumPy array; write it with numpy.save")
+            throw malformed(name, "not a NumPy array; write it with numpy.save")
         }
         let long = bytes[6] >= 2
         let start = long ? 12 : 10
-        guard bytes.count >= start else { throw broken(name, "the header is cut off") }
+        guard bytes.count >= start else { throw malformed(name, "the header is cut off") }
         let headerLength = (8..<start).reversed().reduce(0) { $0 << 8 | Int(bytes[$1]) }
-        guard bytes.count - start >= headerLength else { throw broken(name, "the header is cut off") }
+        guard bytes.count - start >= headerLength else { throw malformed(name, "the header is cut off") }
         let header = String(decoding: bytes[start..<start + headerLength], as: UTF8.self)
         let descriptor = try field("descr", of: header, name)
         let shape = try shape(of: header, name)
         let isFortran = try field("fortran_order", of: header, name) == "True"
         let type = descriptor.filter { $0 != "'" && $0 != "\"" }
-        guard !type.isEmpty else { throw broken(name, "the header names no type") }
+        guard !type.isEmpty else { throw malformed(name, "the header names no type") }
         let code = type.drop { "<>|=".contains($0) }
         if code.first == "U" {
-            guard let length = Int(code.dropFirst()), length >= 0 else { throw broken(name, "\(type) is not a type") }
+            guard let length = Int(code.dropFirst()), length >= 0 else {
+                throw malformed(name, "\(type) is not a type")
+            }
             let body = bytes[(start + headerLength)...]
             return try strings(body, shape, length, isBigEndian: type.first == ">", isFortran: isFortran, name)
         }
         guard let scalarType = scalarTypes[String(code)] else {
-            throw broken(
+            throw malformed(
                 name,
                 "arrays of type \(type) are not supported; use float16/32/64, int8…64, uint8…64, bool or str"
             )
@@ -40,13 +42,13 @@ package enum NumpyArray {
         var count = 1
         for extent in shape {
             let product = count.multipliedReportingOverflow(by: extent)
-            guard !product.overflow else { throw broken(name, "the shape \(shape) is too large") }
+            guard !product.overflow else { throw malformed(name, "the shape \(shape) is too large") }
             count = product.partialValue
         }
         var body = Array(bytes[(start + headerLength)...])
         let width = scalarType.bitWidth / 8
         guard count <= body.count / width else {
-            throw broken(name, "the shape \(shape) takes \(count) elements, the file holds \(body.count / width)")
+            throw malformed(name, "the shape \(shape) takes \(count) elements, the file holds \(body.count / width)")
         }
         body.removeLast(body.count - count * width)
         if type.first == ">" {
@@ -72,7 +74,7 @@ package enum NumpyArray {
         }
         let count = try withErrorContext(name) { () throws(ModelError) in try shape.checkedElementCount() }
         guard length > 0, count <= body.count / 4 / length else {
-            throw broken(name, "the shape \(shape) takes more texts of \(length) characters than the file holds")
+            throw malformed(name, "the shape \(shape) takes more texts of \(length) characters than the file holds")
         }
         var texts: [String] = []
         texts.reserveCapacity(count)
@@ -80,11 +82,12 @@ package enum NumpyArray {
             var text = String.UnicodeScalarView()
             var zeros = 0
             for unit in 0..<length {
-                let place = body.startIndex + (index * length + unit) * 4
-                let bytes = isBigEndian ? Array(body[place..<place + 4]) : body[place..<place + 4].reversed()
+                let location = body.startIndex + (index * length + unit) * 4
+                let bytes =
+                    isBigEndian ? Array(body[location..<location + 4]) : body[location..<location + 4].reversed()
                 let value = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
                 guard let scalar = Unicode.Scalar(value) else {
-                    throw broken(name, "text \(index) holds \(value), which is not a character")
+                    throw malformed(name, "text \(index) holds \(value), which is not a character")
                 }
                 if value == 0 {
                     zeros += 1
@@ -118,12 +121,12 @@ package enum NumpyArray {
         var result = header("<U\(length)", shape)
         result.reserveCapacity(result.count + strings.count * length * 4)
         for string in strings {
-            var rest = length
+            var remaining = length
             for scalar in string.unicodeScalars {
                 result.append(littleEndian: scalar.value)
-                rest -= 1
+                remaining -= 1
             }
-            result += [UInt8](repeating: 0, count: rest * 4)
+            result += [UInt8](repeating: 0, count: remaining * 4)
         }
         return result
     }
@@ -145,10 +148,10 @@ package enum NumpyArray {
     /// The text after `'key':` in the header.
     private static func value(_ key: String, of header: String, _ name: String) throws(ModelError) -> Substring {
         let mark = "'\(key)':"
-        var rest = header[...]
-        while !rest.isEmpty, !rest.hasPrefix(mark) { rest = rest.dropFirst() }
-        guard !rest.isEmpty else { throw broken(name, "the header has no '\(key)'") }
-        return rest.dropFirst(mark.count).drop { $0 == " " }
+        var remaining = header[...]
+        while !remaining.isEmpty, !remaining.hasPrefix(mark) { remaining = remaining.dropFirst() }
+        guard !remaining.isEmpty else { throw malformed(name, "the header has no '\(key)'") }
+        return remaining.dropFirst(mark.count).drop { $0 == " " }
     }
 
     private static func field(_ key: String, of header: String, _ name: String) throws(ModelError) -> Substring {
@@ -159,17 +162,19 @@ package enum NumpyArray {
     private static func shape(of header: String, _ name: String) throws(ModelError) -> [Int] {
         let text = try value("shape", of: header, name)
         guard text.first == "(", let close = text.firstIndex(of: ")") else {
-            throw broken(name, "the header has no shape")
+            throw malformed(name, "the header has no shape")
         }
         var shape: [Int] = []
         for part in text[..<close].dropFirst().split(separator: ",") {
             let digits = part.filter { $0 != " " }
             if digits.isEmpty { continue }
-            guard let extent = Int(digits), extent >= 0 else { throw broken(name, "'\(digits)' is not an extent") }
+            guard let extent = Int(digits), extent >= 0 else { throw malformed(name, "'\(digits)' is not an extent") }
             shape.append(extent)
         }
         return shape
     }
 
-    private static func broken(_ name: String, _ text: String) -> ModelError { ModelError(.malformed, text, at: name) }
+    private static func malformed(_ name: String, _ text: String) -> ModelError {
+        ModelError(.malformed, text, at: name)
+    }
 }

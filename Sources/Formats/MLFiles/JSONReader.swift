@@ -31,9 +31,9 @@ package struct JSONReader {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
         case nil: throw error("the text ends where a value was expected")
         default: return try number()
         }
@@ -72,7 +72,7 @@ package struct JSONReader {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: JSONValue) throws(ModelError) -> JSONValue {
+    private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(ModelError) -> JSONValue {
         guard word.withUTF8Buffer({ bytes[position...].starts(with: $0) }) else { throw error("\(word) was expected") }
         position += word.utf8CodeUnitCount
         return value

@@ -33,7 +33,7 @@ struct MILLexer {
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     /// Line and column, from 1, of a position.
-    func place(_ position: Int) -> String {
+    func location(_ position: Int) -> String {
         let before = bytes[..<position]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let column = position - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
@@ -106,7 +106,7 @@ struct MILLexer {
     private mutating func skipSpace() {
         while let byte = peek() {
             if byte == UInt8(ascii: "/"), peek(1) == byte {
-                while let rest = peek(), rest != UInt8(ascii: "\n") { position += 1 }
+                while let remaining = peek(), remaining != UInt8(ascii: "\n") { position += 1 }
             } else if [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
                 position += 1
             } else {
@@ -120,6 +120,6 @@ struct MILLexer {
     }
 
     private func error(_ detail: String) -> ModelError {
-        ModelError(.malformed, "The MIL text is broken: \(detail).", at: place(start))
+        ModelError(.malformed, "The MIL text is broken: \(detail).", at: location(start))
     }
 }

@@ -168,7 +168,7 @@ extension MILParser {
     }
 
     private mutating func tensor(_ type: MILTensorType) throws(ModelError) -> MILTensorValue {
-        let place = self
+        let location = self
         let shape: [Int]
         let count: Int
         do {
@@ -178,9 +178,9 @@ extension MILParser {
         var words: [String] = []
         try elements(shape.count, isText: type.dataType == .string, &words)
         guard words.count == count else {
-            throw place.error("the shape \(shape) takes \(count) values, but \(words.count) are given")
+            throw location.error("the shape \(shape) takes \(count) values, but \(words.count) are given")
         }
-        return try place.tensor(words, type.dataType)
+        return try location.tensor(words, type.dataType)
     }
 
     /// Parses values in as many brackets as the rank.

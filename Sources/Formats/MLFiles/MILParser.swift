@@ -7,7 +7,7 @@ package struct MILParser {
     private var token = MILLexer.Token.end
     private var following = MILLexer.Token.end
     /// The offsets of `token` and `following`.
-    private var places = (0, 0)
+    private var locations = (0, 0)
     private static let deepest = 60
 
     private init(_ text: [UInt8]) throws(ModelError) {
@@ -159,9 +159,9 @@ extension MILParser {
 
     mutating func advance() throws(ModelError) {
         token = following
-        places.0 = places.1
+        locations.0 = locations.1
         following = try lexer.next()
-        places.1 = lexer.start
+        locations.1 = lexer.start
     }
 
     mutating func take(_ sign: Character) throws(ModelError) -> Bool {
@@ -204,6 +204,6 @@ extension MILParser {
     }
 
     func error(_ detail: String) -> ModelError {
-        ModelError(.malformed, "The MIL text is broken: \(detail).", at: lexer.place(places.0))
+        ModelError(.malformed, "The MIL text is broken: \(detail).", at: lexer.location(locations.0))
     }
 }

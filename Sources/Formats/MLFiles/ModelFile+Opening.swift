@@ -52,11 +52,11 @@ extension ModelFile {
             return try openCompiled(try vault.archive(path), in: folder, named: path, for: purpose)
         }
         let weights = WeightFiles(folders: [FileAccess.folder(of: path)])
-        if purpose == .prediction, let slim = WeightPlacing.slimmed(file.storage),
+        if purpose == .prediction, let slim = InPlaceWeightDecoder.strippedOfWeights(file.storage),
             let specification = try? SpecificationReader.decode(slim), !specification.isUpdatable
         {
             try withErrorContext(path) { () throws(ModelError) in try SpecificationReader.validate(specification) }
-            file.storage.letGo(from: 0, count: file.storage.byteCount)
+            file.storage.releasePages(from: 0, count: file.storage.byteCount)
             return ModelFile(
                 path: path,
                 form: .model,

@@ -95,8 +95,8 @@ package struct ModelFile: Sendable {
         self.init(path: path, form: .memory, specification: specification, weights: weights)
     }
 
-    /// Models that become the stages of one: their specifications, in which weight files have names that differ, and the
-    /// weight files by these names.
+    /// Models that become the stages of one: their specifications, in which weight files have names that differ, and
+    /// the weight files by these names.
     ///
     /// The files of the model at index 1 are `weights/1-…`, as in pipelines that coremltools makes.
     ///
@@ -160,16 +160,16 @@ package struct ModelFile: Sendable {
         } else {
             return self
         }
-        for place in stagePath.split(separator: ".").compactMap({ Int($0) }) {
+        for location in stagePath.split(separator: ".").compactMap({ Int($0) }) {
             let stages = file.specification.stages
-            guard stages.indices.contains(place) else {
+            guard stages.indices.contains(location) else {
                 throw ModelError(
                     .malformed,
-                    "The specification has no stage \(place); compile the model again.",
+                    "The specification has no stage \(location); compile the model again.",
                     at: path
                 )
             }
-            file = file.stage(stages[place], named: "stage \(place)", index: place)
+            file = file.stage(stages[location], named: "stage \(location)", index: location)
         }
         return file
     }

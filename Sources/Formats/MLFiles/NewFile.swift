@@ -17,14 +17,14 @@ package final class NewFile {
     }
 
     package func append(_ bytes: RawSpan) throws(ModelError) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        var remaining = bytes
+        while !remaining.isEmpty {
+            let written = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw FileAccess.failure("write", path)
             }
-            rest = rest.extracting(droppingFirst: written)
+            remaining = remaining.extracting(droppingFirst: written)
         }
         count += bytes.byteCount
     }

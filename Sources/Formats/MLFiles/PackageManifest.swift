@@ -35,9 +35,9 @@ package struct PackageManifest: Sendable {
     /// Parses the text of a manifest.
     package init(json bytes: [UInt8]) throws(ModelError) {
         let json = try JSONReader.read(bytes)
-        guard case .object = json else { throw Self.broken("the manifest is not an object", "Manifest") }
+        guard case .object = json else { throw Self.malformed("the manifest is not an object", "Manifest") }
         guard let version = json["fileFormatVersion"]?.string else {
-            throw Self.broken("a text is expected", "fileFormatVersion")
+            throw Self.malformed("a text is expected", "fileFormatVersion")
         }
         guard version.split(separator: ".").first == "1" else {
             throw ModelError(
@@ -47,16 +47,16 @@ package struct PackageManifest: Sendable {
             )
         }
         guard case .object(let entries)? = json["itemInfoEntries"] else {
-            throw Self.broken("an object is expected", "itemInfoEntries")
+            throw Self.malformed("an object is expected", "itemInfoEntries")
         }
         items = []
         for entry in entries {
-            guard case .object = entry.value else { throw Self.broken("an object is expected", entry.name) }
+            guard case .object = entry.value else { throw Self.malformed("an object is expected", entry.name) }
             guard let path = entry.value["path"]?.string else {
-                throw Self.broken("a text is expected", entry.name, "path")
+                throw Self.malformed("a text is expected", entry.name, "path")
             }
             guard Self.isInside(path) else {
-                throw Self.broken("\"\(path)\" leads out of the package", entry.name, "path")
+                throw Self.malformed("\"\(path)\" leads out of the package", entry.name, "path")
             }
             items.append(
                 Item(
@@ -71,7 +71,7 @@ package struct PackageManifest: Sendable {
         switch json["rootModelIdentifier"] {
         case .string(let identifier)?: rootIdentifier = identifier
         case nil: rootIdentifier = nil
-        default: throw Self.broken("a text is expected", "rootModelIdentifier")
+        default: throw Self.malformed("a text is expected", "rootModelIdentifier")
         }
     }
 
@@ -79,7 +79,7 @@ package struct PackageManifest: Sendable {
     package func root() throws(ModelError) -> Item {
         if let rootIdentifier {
             guard let item = items.first(where: { $0.identifier == rootIdentifier }) else {
-                throw Self.broken(
+                throw Self.malformed(
                     "the identifier \(rootIdentifier) is not among the \(items.count) items",
                     "rootModelIdentifier"
                 )
@@ -88,7 +88,7 @@ package struct PackageManifest: Sendable {
         }
         let candidates = items.filter { $0.path.hasSuffix(".mlmodel") }
         guard candidates.count == 1 else {
-            throw Self.broken(
+            throw Self.malformed(
                 "the manifest names no root model and holds \(candidates.count) model files",
                 "rootModelIdentifier"
             )
@@ -135,7 +135,7 @@ package struct PackageManifest: Sendable {
             && !path.split(separator: "/").contains("..")
     }
 
-    private static func broken(_ detail: String, _ fields: String...) -> ModelError {
+    private static func malformed(_ detail: String, _ fields: String...) -> ModelError {
         var error = ModelError(.malformed, "The manifest is broken: \(detail).  Save the package again.")
         error.trail = fields
         return error

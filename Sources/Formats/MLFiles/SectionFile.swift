@@ -30,32 +30,32 @@ package struct SectionFile: Sendable {
         func integer<I: FixedWidthInteger>(_: I.Type, at offset: Int) -> I {
             I(littleEndian: (storage.address + offset).loadUnaligned(as: I.self))
         }
-        func broken(_ detail: String) -> ModelError {
+        func malformed(_ detail: String) -> ModelError {
             ModelError(.malformed, "\(detail); the file is damaged: compile the model again.", at: path)
         }
         let size = storage.byteCount
         guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.mark) }) else {
-            throw broken("This is not a file of sections")
+            throw malformed("This is not a file of sections")
         }
         version = Int(integer(UInt32.self, at: 8))
         let count = Int(integer(UInt32.self, at: 12))
         guard let table = Int(exactly: integer(UInt64.self, at: 16)), integer(UInt64.self, at: 32) == UInt64(size)
         else {
-            throw broken("The file has \(size) bytes, not those that it states: it was cut off")
+            throw malformed("The file has \(size) bytes, not those that it states: it was cut off")
         }
         guard table >= Self.headerByteCount, table <= size, size - table <= 1 << 20 else {
-            throw broken("The table of sections lies outside the file")
+            throw malformed("The table of sections lies outside the file")
         }
         guard Self.hash(storage, table, size - table) == integer(UInt64.self, at: 24) else {
-            throw broken("The table of sections differs from the written one")
+            throw malformed("The table of sections differs from the written one")
         }
         var sections: [String: Section] = [:]
         var position = table
         for _ in 0..<count {
-            guard size - position >= 4 else { throw broken("The table of sections ends early") }
+            guard size - position >= 4 else { throw malformed("The table of sections ends early") }
             let length = Int(integer(UInt32.self, at: position))
             guard length <= 4096, size - position - 4 >= length + 24 else {
-                throw broken("The table of sections ends early")
+                throw malformed("The table of sections ends early")
             }
             let text = storage.withBytes { String(validating: $0[(position + 4)...].prefix(length), as: UTF8.self) }
             position += 4 + length
@@ -67,7 +67,7 @@ package struct SectionFile: Sendable {
             position += 24
             guard let name = text, section.offset % Self.pageByteCount == 0,
                 section.offset <= table, section.byteCount <= table - section.offset
-            else { throw broken("A section lies outside the file") }
+            else { throw malformed("A section lies outside the file") }
             sections[name] = section
         }
         self.sections = sections
@@ -213,16 +213,16 @@ package final class SectionFileWriter {
     }
 
     private func write(_ bytes: RawSpan, at offset: Int) throws(ModelError) {
-        var rest = bytes
-        var place = offset
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(place)) }
+        var remaining = bytes
+        var location = offset
+        while !remaining.isEmpty {
+            let written = remaining.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(location)) }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw FileAccess.failure("write", path)
             }
-            rest = rest.extracting(droppingFirst: written)
-            place += written
+            remaining = remaining.extracting(droppingFirst: written)
+            location += written
         }
     }
 }

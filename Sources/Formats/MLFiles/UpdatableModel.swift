@@ -235,15 +235,18 @@ package enum UpdatableModel {
     package static func validate(
         _ parameter: SpecInt64Parameter,
         _ name: String,
-        atLeast least: Int64,
+        atLeast minimum: Int64,
         isGiven: Bool = true
     ) throws(ModelError) {
         guard isGiven else { throw ModelError(.invalidModel, "the parameter \(name) is missing") }
         let value = parameter.defaultValue
         switch parameter.allowedValues {
         case .range(let range)?:
-            guard range.minValue >= least else {
-                throw ModelError(.invalidModel, "the range of the \(name) begins at \(range.minValue), below \(least)")
+            guard range.minValue >= minimum else {
+                throw ModelError(
+                    .invalidModel,
+                    "the range of the \(name) begins at \(range.minValue), below \(minimum)"
+                )
             }
             guard range.minValue <= value, value <= range.maxValue else {
                 throw ModelError(
@@ -252,14 +255,14 @@ package enum UpdatableModel {
                 )
             }
         case .set(let set)?:
-            guard set.values.allSatisfy({ $0 >= least }) else {
-                throw ModelError(.invalidModel, "the allowed values of the \(name) must be \(least) or more")
+            guard set.values.allSatisfy({ $0 >= minimum }) else {
+                throw ModelError(.invalidModel, "the allowed values of the \(name) must be \(minimum) or more")
             }
             guard set.values.contains(value) else {
                 throw ModelError(.invalidModel, "the \(name) is \(value), which is not one of its values \(set.values)")
             }
         case nil:
-            guard value >= least else { throw ModelError(.invalidModel, "the \(name) is \(value), below \(least)") }
+            guard value >= minimum else { throw ModelError(.invalidModel, "the \(name) is \(value), below \(minimum)") }
         }
     }
 

@@ -50,7 +50,7 @@ package struct WeightFile: Sendable {
     package func blob(at offset: UInt64) throws(ModelError) -> WeightBlob {
         let size = UInt64(storage.byteCount)
         guard offset >= 64, offset <= size, size - offset >= 64 else {
-            throw broken(
+            throw malformed(
                 "offset",
                 offset,
                 "no blob can be described at \(offset) in a file of \(size) bytes"
@@ -59,18 +59,18 @@ package struct WeightFile: Sendable {
         let start = Int(offset)
         let mark = Self.integer(UInt32.self, storage, start)
         guard mark == Self.mark else {
-            throw broken("mark", offset, "0x\(String(mark, radix: 16)) was found instead of 0xdeadbeef: not a blob")
+            throw malformed("mark", offset, "0x\(String(mark, radix: 16)) was found instead of 0xdeadbeef: not a blob")
         }
         let typeNumber = Self.integer(UInt32.self, storage, start + 4)
         guard let type = BlobDataType(rawValue: typeNumber) else {
-            throw broken("dataType", offset, "the number \(typeNumber) is not a known type")
+            throw malformed("dataType", offset, "the number \(typeNumber) is not a known type")
         }
         let byteCount = Self.integer(UInt64.self, storage, start + 8)
         let dataOffset = Self.integer(UInt64.self, storage, start + 16)
         // Before iOS 18 introduced sub-byte types nothing was written here: older files hold arbitrary bytes.
         let unusedBits = type.bitWidth < 8 ? Self.integer(UInt64.self, storage, start + 24) : 0
         guard dataOffset <= size, byteCount <= size - dataOffset else {
-            throw broken(
+            throw malformed(
                 "sizeInBytes",
                 offset,
                 "\(byteCount) bytes at \(dataOffset) are not inside a file of \(size) bytes"
@@ -78,7 +78,7 @@ package struct WeightFile: Sendable {
         }
         let bits = byteCount * 8
         guard unusedBits <= bits, unusedBits < 8, (bits - unusedBits) % UInt64(type.bitWidth) == 0 else {
-            throw broken(
+            throw malformed(
                 type.bitWidth < 8 ? "paddingInBits" : "sizeInBytes",
                 offset,
                 "\(byteCount) bytes without their last \(unusedBits) bits are not a whole number of \(type.milName) elements"
@@ -107,7 +107,7 @@ package struct WeightFile: Sendable {
 
     static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 
-    private func broken(_ field: String, _ offset: UInt64, _ detail: String) -> ModelError {
+    private func malformed(_ field: String, _ offset: UInt64, _ detail: String) -> ModelError {
         ModelError(
             .malformed,
             "\(detail); the file is damaged or belongs to another model: copy or convert it again.",

@@ -176,8 +176,8 @@ struct GeneratedFeature {
             )
         }
         let shape = array.shape.map { "\($0)" }.joined(separator: " × ")
-        let place = shape.isEmpty ? "" : array.shapeFlexibility == nil ? ", \(shape)" : ", \(shape) or other shapes"
-        return (.array(scalar), "An array of \(scalar)\(place)")
+        let location = shape.isEmpty ? "" : array.shapeFlexibility == nil ? ", \(shape)" : ", \(shape) or other shapes"
+        return (.array(scalar), "An array of \(scalar)\(location)")
     }
 
     private static func picture(_ image: SpecImageFeatureType) -> (Kind, String) {

@@ -2,7 +2,8 @@ import MLFiles
 import MLNumerics
 import MLSpecification
 
-/// The members of one generated class: the interface of a model, or of one of its functions, with the names of the types.
+/// The members of one generated class: the interface of a model, or of one of its functions, with the names of the
+/// types.
 struct GeneratedInterface {
     struct State {
         let name: String
@@ -47,8 +48,8 @@ struct GeneratedInterface {
         }
         var result: [GeneratedInterface] = []
         for (name, function) in wanted {
-            let place = function.map { "function \(SourceText.line($0))" } ?? "interface"
-            let interface = try withErrorContext(place) { () throws(ModelError) in
+            let location = function.map { "function \(SourceText.line($0))" } ?? "interface"
+            let interface = try withErrorContext(location) { () throws(ModelError) in
                 try GeneratedInterface(
                     description.interface(of: function),
                     className: name,

@@ -35,12 +35,12 @@ struct ModelWriter {
     // MARK: Loading
 
     private func writePlace(to writer: inout SourceWriter) {
-        let (bundle, place) =
+        let (bundle, location) =
             switch types.options.bundle {
             case .ofClass: ("Bundle(for: self)", "the bundle that holds this class")
             case .ofModule: ("Bundle.module", "the resources of this module")
             }
-        writer.add("/// Where the compiled model lies in \(place).")
+        writer.add("/// Where the compiled model lies in \(location).")
         writer.block("\(access)class var urlOfModelInThisBundle: URL") { writer in
             let file = SourceText.literal(types.resource)
             writer.add("\(bundle).url(forResource: \(file), withExtension: \"mlmodelc\")!")

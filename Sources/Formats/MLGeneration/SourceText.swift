@@ -25,7 +25,7 @@ enum SourceText {
 
     /// Documentation lines of `text`, which may have several lines itself; none for a text without letters.
     static func comment(_ text: String, marker: String = "///") -> [String] {
-        let lines = words(text, breaksLines: true).split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = wrapped(text, breaksLines: true).split(separator: "\n", omittingEmptySubsequences: false)
             .map { trimmed($0) }
         let first = lines.firstIndex { !$0.isEmpty } ?? lines.endIndex
         let last = lines.lastIndex { !$0.isEmpty } ?? lines.startIndex
@@ -35,17 +35,17 @@ enum SourceText {
 
     /// `text` as words of one line.
     static func line(_ text: String) -> String {
-        trimmed(words(text, breaksLines: false)[...])
+        trimmed(wrapped(text, breaksLines: false)[...])
     }
 
     /// The longest description that is taken over, in characters.
-    private static let longestText = 4_000
+    private static let maximumTextLength = 4_000
 
     /// Line ends of all kinds become one, other invisible characters blanks.
-    private static func words(_ text: String, breaksLines: Bool) -> String {
+    private static func wrapped(_ text: String, breaksLines: Bool) -> String {
         var result = String.UnicodeScalarView()
         var last: Unicode.Scalar?
-        for scalar in text.prefix(longestText).unicodeScalars {
+        for scalar in text.prefix(maximumTextLength).unicodeScalars {
             defer { last = scalar }
             if isLineEnd(scalar) {
                 if scalar == "\n", last == "\r" { continue }
@@ -56,7 +56,7 @@ enum SourceText {
                 result.append(scalar)
             }
         }
-        return String(result) + (text.count > longestText ? "…" : "")
+        return String(result) + (text.count > maximumTextLength ? "…" : "")
     }
 
     private static func trimmed(_ text: Substring) -> String {

@@ -3,7 +3,7 @@ package import MLNumerics
 
 extension ZipArchive {
     /// The largest number of bytes that a field of an archive can state.
-    private static let mostBytes = 1 << 32 - 2
+    private static let maximumByteCount = 1 << 32 - 2
 
     /// The bytes of an archive of the given files, stored without compression, in their order.
     ///
@@ -20,7 +20,7 @@ extension ZipArchive {
         var archive: [UInt8] = []
         var directory: [UInt8] = []
         for (name, content) in files {
-            guard content.count <= mostBytes, archive.count <= mostBytes else {
+            guard content.count <= maximumByteCount, archive.count <= maximumByteCount else {
                 throw ModelError(.unsupported, "'\(name)' is too large for a ZIP archive, whose files end before 4 GB")
             }
             let file = Array(name.utf8)

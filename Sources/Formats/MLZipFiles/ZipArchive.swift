@@ -49,24 +49,24 @@ package struct ZipArchive {
             })
         else { throw damaged("it is not \(kind), or it is cut off") }
         let count = try number(end + 10, 2)
-        var place = try number(end + 16, 4)
-        guard place != 0xFFFF_FFFF, count != 0xFFFF else { throw unsupported("the ZIP64 format") }
+        var location = try number(end + 16, 4)
+        guard location != 0xFFFF_FFFF, count != 0xFFFF else { throw unsupported("the ZIP64 format") }
         for _ in 0..<count {
-            guard try number(place, 4) == 0x0201_4B50 else { throw damaged("its directory is damaged") }
+            guard try number(location, 4) == 0x0201_4B50 else { throw damaged("its directory is damaged") }
             let (length, extra, remark) = (
-                try number(place + 28, 2), try number(place + 30, 2), try number(place + 32, 2)
+                try number(location + 28, 2), try number(location + 30, 2), try number(location + 32, 2)
             )
-            guard place + 46 + length <= bytes.count else { throw damaged("its directory is cut off") }
-            guard let name = String(validating: bytes[place + 46..<place + 46 + length], as: UTF8.self) else {
+            guard location + 46 + length <= bytes.count else { throw damaged("its directory is cut off") }
+            guard let name = String(validating: bytes[location + 46..<location + 46 + length], as: UTF8.self) else {
                 throw damaged("a name in it is not UTF-8")
             }
-            guard try number(place + 8, 2) & 1 == 0 else { throw unsupported("the encrypted file '\(name)'") }
+            guard try number(location + 8, 2) & 1 == 0 else { throw unsupported("the encrypted file '\(name)'") }
             let entry = Entry(
-                method: try number(place + 10, 2),
-                sum: UInt32(try number(place + 16, 4)),
-                packed: try number(place + 20, 4),
-                size: try number(place + 24, 4),
-                header: try number(place + 42, 4)
+                method: try number(location + 10, 2),
+                sum: UInt32(try number(location + 16, 4)),
+                packed: try number(location + 20, 4),
+                size: try number(location + 24, 4),
+                header: try number(location + 42, 4)
             )
             guard entry.packed != 0xFFFF_FFFF, entry.size != 0xFFFF_FFFF, entry.header != 0xFFFF_FFFF else {
                 throw unsupported("the ZIP64 format for the file '\(name)'")
@@ -74,7 +74,7 @@ package struct ZipArchive {
             guard entries.updateValue(entry, forKey: name) == nil else {
                 throw damaged("it has two files named '\(name)'")
             }
-            place += 46 + length + extra + remark
+            location += 46 + length + extra + remark
         }
     }
 

@@ -268,7 +268,7 @@ struct ArrayVectors {
 
     /// Converts an array to a feature's value; images are uint8 [height, width] or [height, width, 3 or 4].
     static func value(_ tensor: Tensor, for feature: SpecFeatureDescription) throws(ModelError) -> FeatureData {
-        func wrong() -> ModelError {
+        func mismatch() -> ModelError {
             ModelError(
                 .invalidInput,
                 "'\(feature.name)' is \(feature.typeText), but the array holds \(tensor.scalarType.milName) \(tensor.shape)"
@@ -277,29 +277,29 @@ struct ArrayVectors {
         let isText = tensor.scalarType == .string
         switch feature.type.type {
         case .multiArrayType?:
-            guard !isText else { throw wrong() }
+            guard !isText else { throw mismatch() }
             return .tensor(tensor)
         case .doubleType?:
-            guard !isText, tensor.count == 1 else { throw wrong() }
+            guard !isText, tensor.count == 1 else { throw mismatch() }
             return .double(tensor.values[0])
         case .int64Type?:
-            guard !isText, tensor.count == 1, !tensor.scalarType.isFloat else { throw wrong() }
+            guard !isText, tensor.count == 1, !tensor.scalarType.isFloat else { throw mismatch() }
             return .int64(Int64(tensor.integers[0]))
         case .stringType?:
-            guard isText, tensor.count == 1 else { throw wrong() }
+            guard isText, tensor.count == 1 else { throw mismatch() }
             return .string(tensor.strings[0])
         case .sequenceType(let sequence)?:
-            guard tensor.shape.count == 1 else { throw wrong() }
+            guard tensor.shape.count == 1 else { throw mismatch() }
             if case .int64Type? = sequence.type {
-                guard !isText, !tensor.scalarType.isFloat else { throw wrong() }
+                guard !isText, !tensor.scalarType.isFloat else { throw mismatch() }
                 return .sequence(.integers(tensor.integers.map { Int64($0) }))
             }
-            guard isText || tensor.count == 0 else { throw wrong() }
+            guard isText || tensor.count == 0 else { throw mismatch() }
             return .sequence(.strings(isText ? tensor.strings : []))
         case .imageType?:
-            guard let picture = Picture.of(tensor) else { throw wrong() }
+            guard let picture = Picture.of(tensor) else { throw mismatch() }
             return .image(picture)
-        case .dictionaryType?, .stateType?, nil: throw wrong()
+        case .dictionaryType?, .stateType?, nil: throw mismatch()
         }
     }
 }

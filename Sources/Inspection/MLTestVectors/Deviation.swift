@@ -8,7 +8,7 @@ package struct Deviation: Sendable, Equatable {
     package let message: String
     /// The place of the largest deviation: indices of an array, the key of a dictionary, or row, column and component
     /// of an image.
-    package let place: String
+    package let location: String
     package let expected: String
     package let got: String
     /// The number of values outside their tolerance, and the number of values.
@@ -18,7 +18,7 @@ package struct Deviation: Sendable, Equatable {
     init(
         _ output: String,
         _ message: String,
-        place: String = "",
+        location: String = "",
         expected: String,
         got: String,
         wrong: Int = 1,
@@ -26,7 +26,7 @@ package struct Deviation: Sendable, Equatable {
     ) {
         self.output = output
         self.message = message
-        self.place = place
+        self.location = location
         self.expected = expected
         self.got = got
         self.wrong = wrong
@@ -46,7 +46,7 @@ package struct OutputComparison: Sendable {
         case (.scores(let labels, let values), .dictionary(let dictionary)):
             return compare(output, dictionary.byName, Dictionary(zip(labels, values)) { $1 })
         case (.value(let expected), _): return compare(output, got, expected)
-        case (.scores, _): return unlike(output, got, expected.kind)
+        case (.scores, _): return typeMismatch(output, got, expected.kind)
         }
     }
 
@@ -77,11 +77,11 @@ package struct OutputComparison: Sendable {
         case (.dictionary(let got), .dictionary(let expected)): return compare(output, got.byName, expected.byName)
         case (.sequence(let got), .sequence(let expected)): return sequences(output, got.texts, expected.texts)
         case (.image(let got), .image(let expected)): return pictures(output, got, expected)
-        default: return unlike(output, got, expected.kind)
+        default: return typeMismatch(output, got, expected.kind)
         }
     }
 
-    private func unlike(_ output: String, _ got: FeatureData, _ expected: String) -> Deviation {
+    private func typeMismatch(_ output: String, _ got: FeatureData, _ expected: String) -> Deviation {
         Deviation(output, "another kind of value", expected: expected, got: got.kind)
     }
 
@@ -97,24 +97,24 @@ package struct OutputComparison: Sendable {
             return Deviation(output, "another shape", expected: "\(expected.shape)", got: "\(got.shape)")
         }
         guard (got.scalarType == .string) == (expected.scalarType == .string) else {
-            return unlike(output, .tensor(got), FeatureData.tensor(expected).kind)
+            return typeMismatch(output, .tensor(got), FeatureData.tensor(expected).kind)
         }
         if got.scalarType == .string { return sequences(output, got.strings, expected.strings) }
         let isInteger = !got.scalarType.isFloat
         return numbers(output, got.values, expected.values, isInteger: isInteger) { index in
-            "\(Self.place(index, in: got.shape))"
+            "\(Self.location(index, in: got.shape))"
         }
     }
 
     /// The indices of the element `index` on each axis.
-    private static func place(_ index: Int, in shape: [Int]) -> [Int] {
-        var rest = index
-        var place: [Int] = []
+    private static func location(_ index: Int, in shape: [Int]) -> [Int] {
+        var remaining = index
+        var location: [Int] = []
         for extent in shape.reversed() {
-            place.append(rest % max(extent, 1))
-            rest /= max(extent, 1)
+            location.append(remaining % max(extent, 1))
+            remaining /= max(extent, 1)
         }
-        return place.reversed()
+        return location.reversed()
     }
 
     private func numbers(
@@ -122,7 +122,7 @@ package struct OutputComparison: Sendable {
         _ got: [Double],
         _ expected: [Double],
         isInteger: Bool = false,
-        place: (Int) -> String
+        location: (Int) -> String
     ) -> Deviation? {
         guard got.count == expected.count else {
             return Deviation(
@@ -149,7 +149,7 @@ package struct OutputComparison: Sendable {
                 ? "off by \(Self.text(distance)), where \(Self.text(tolerance.absolute + tolerance.relative * abs(target))) "
                     + "is allowed"
                 : "not the same kind of number",
-            place: place(worst.index),
+            location: location(worst.index),
             expected: Self.text(target),
             got: Self.text(value),
             wrong: wrong,
@@ -179,7 +179,7 @@ package struct OutputComparison: Sendable {
         return Deviation(
             output,
             "another element",
-            place: "[\(first)]",
+            location: "[\(first)]",
             expected: expected[first],
             got: got[first],
             wrong: wrong.count,
@@ -192,14 +192,14 @@ package struct OutputComparison: Sendable {
         guard Set(keys) == Set(expected.keys) else {
             let missing = Set(expected.keys).subtracting(keys).sorted()
             let extra = Set(keys).subtracting(expected.keys).sorted()
-            func shown(_ keys: [String]) -> String {
+            func keyList(_ keys: [String]) -> String {
                 keys.isEmpty ? "none more" : keys.prefix(5).joined(separator: ", ") + (keys.count > 5 ? ", …" : "")
             }
             return Deviation(
                 output,
                 "other keys",
-                expected: shown(missing),
-                got: shown(extra),
+                expected: keyList(missing),
+                got: keyList(extra),
                 wrong: missing.count + extra.count,
                 of: expected.count
             )
@@ -220,7 +220,7 @@ package struct OutputComparison: Sendable {
         }
         let tolerance = tolerances.images ?? .standard
         let components = got.isGray && expected.isGray ? 1 : 3
-        var (sum, largest, place, wrong) = (0.0, -1.0, (0, 0, 0), 0)
+        var (sum, maximum, location, wrong) = (0.0, -1.0, (0, 0, 0), 0)
         for row in 0..<got.height {
             for column in 0..<got.width {
                 for component in 0..<components {
@@ -228,22 +228,22 @@ package struct OutputComparison: Sendable {
                         got.level(row, column, component) - expected.level(row, column, component)
                     )
                     sum += distance.isNaN ? .infinity : distance
-                    if !(distance <= tolerance.largest) { wrong += 1 }
-                    if !(distance <= largest) { (largest, place) = (distance, (row, column, component)) }
+                    if !(distance <= tolerance.maximum) { wrong += 1 }
+                    if !(distance <= maximum) { (maximum, location) = (distance, (row, column, component)) }
                 }
             }
         }
         let count = got.width * got.height * components
         let mean = count == 0 ? 0 : sum / Double(count)
-        guard !(largest <= tolerance.largest) || mean > tolerance.mean else { return nil }
+        guard !(maximum <= tolerance.maximum) || mean > tolerance.mean else { return nil }
         let names = components == 1 ? ["grey"] : ["red", "green", "blue"]
         return Deviation(
             output,
-            "off by \(Self.text(largest)) levels at most and \(Self.text((mean * 1000).rounded() / 1000)) on average, where "
-                + "\(Self.text(tolerance.largest)) and \(Self.text(tolerance.mean)) are allowed",
-            place: "row \(place.0), column \(place.1), \(names[place.2])",
-            expected: Self.text(expected.level(place.0, place.1, place.2)),
-            got: Self.text(got.level(place.0, place.1, place.2)),
+            "off by \(Self.text(maximum)) levels at most and \(Self.text((mean * 1000).rounded() / 1000)) on average, where "
+                + "\(Self.text(tolerance.maximum)) and \(Self.text(tolerance.mean)) are allowed",
+            location: "row \(location.0), column \(location.1), \(names[location.2])",
+            expected: Self.text(expected.level(location.0, location.1, location.2)),
+            got: Self.text(got.level(location.0, location.1, location.2)),
             wrong: wrong,
             of: count
         )

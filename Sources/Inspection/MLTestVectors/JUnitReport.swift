@@ -18,7 +18,7 @@ package struct JUnitReport: Sendable {
     package var text: String {
         func count(_ matches: (CaseResult.Outcome) -> Bool) -> Int { results.count { matches($0.outcome) } }
         let failures = count { if case .failed = $0 { true } else { false } }
-        let errors = count { if case .broken = $0 { true } else { false } }
+        let errors = count { if case .error = $0 { true } else { false } }
         let time = results.reduce(0) { $0 + $1.seconds }
         let totals =
             "tests=\"\(results.count)\" failures=\"\(failures)\" errors=\"\(errors)\" time=\"\(Self.seconds(time))\""
@@ -44,7 +44,7 @@ package struct JUnitReport: Sendable {
                     + Self.escaped(texts.joined(separator: "\n")) + "</failure>",
                 "    </testcase>",
             ]
-        case .broken(let message):
+        case .error(let message):
             return [
                 "    <testcase \(attributes)>",
                 "      <error type=\"prediction\" message=\"\(Self.escaped(message))\"/>",
@@ -80,10 +80,10 @@ extension CaseResult.StepDeviation {
     /// - Parameter count: The number of steps in the case.
     /// - Returns: The line.
     package func text(of count: Int) -> String {
-        let place = deviation.place.isEmpty ? "" : " at \(deviation.place)"
+        let location = deviation.location.isEmpty ? "" : " at \(deviation.location)"
         let share = deviation.count > 1 ? "; \(deviation.wrong) of \(deviation.count) values are wrong" : ""
         return (count > 1 ? "step \(step): " : "")
-            + "output '\(deviation.output)'\(place): expected \(deviation.expected), got \(deviation.got) "
+            + "output '\(deviation.output)'\(location): expected \(deviation.expected), got \(deviation.got) "
             + "(\(deviation.message)\(share))"
     }
 }

@@ -14,7 +14,7 @@ package struct SpeedComparison: CustomStringConvertible {
     static let noticeable = 0.001
     /// The time in seconds after which no further run is started, once each model had two.
     static let patience = 2.0
-    static let mostRuns = 10
+    static let maximumRunCount = 10
 
     package var ratio: Double { time / earlier }
     package var isNoticeable: Bool { time - earlier >= Self.noticeable }
@@ -40,7 +40,7 @@ package struct SpeedComparison: CustomStringConvertible {
         guard steps > 0 else { return nil }
         let start = now()
         var shortest = (Double.infinity, Double.infinity)
-        for run in 0..<Self.mostRuns where run < 2 || now() - start < .seconds(Self.patience) {
+        for run in 0..<Self.maximumRunCount where run < 2 || now() - start < .seconds(Self.patience) {
             guard let own = Self.seconds(engine, vectors, now), let before = Self.seconds(earlier, vectors, now) else {
                 return nil
             }

@@ -74,16 +74,16 @@ package struct Tolerance: Sendable, Equatable {
 /// The tolerance of an image's levels (0 to 255).
 package struct ImageTolerance: Sendable, Equatable {
     /// The maximum deviation of any component.
-    package var largest: Double
+    package var maximum: Double
     /// The maximum mean deviation.
     package var mean: Double
 
-    package init(largest: Double, mean: Double) {
-        self.largest = largest
+    package init(maximum: Double, mean: Double) {
+        self.maximum = maximum
         self.mean = mean
     }
 
-    package static let standard = ImageTolerance(largest: 4, mean: 0.5)
+    package static let standard = ImageTolerance(maximum: 4, mean: 0.5)
 }
 
 /// The tolerances of a run.

@@ -176,17 +176,17 @@ private struct ObjectVectors {
                 case "tolerance": tolerances.all = try tolerance(member.value, "tolerance")
                 case "tolerances":
                     guard case .object(let outputs) = member.value else {
-                        throw wrong("tolerances", "an object by output")
+                        throw malformed("tolerances", "an object by output")
                     }
                     for output in outputs {
                         _ = try reader.output(output.name)
                         tolerances.outputs[output.name] = try tolerance(output.value, "tolerances › \(output.name)")
                     }
                 case "image_tolerance":
-                    guard let largest = number(member.value["largest"]), let mean = number(member.value["mean"]) else {
-                        throw wrong("image_tolerance", #"an object such as {"largest": 4, "mean": 0.5}"#)
+                    guard let maximum = number(member.value["largest"]), let mean = number(member.value["mean"]) else {
+                        throw malformed("image_tolerance", #"an object such as {"largest": 4, "mean": 0.5}"#)
                     }
-                    tolerances.images = ImageTolerance(largest: largest, mean: mean)
+                    tolerances.images = ImageTolerance(maximum: maximum, mean: mean)
                 default: throw unknown(member.name, "cases, tolerance, tolerances and image_tolerance")
                 }
             }
@@ -232,7 +232,9 @@ private struct ObjectVectors {
     }
 
     private func step(_ inputs: JSONValue?, _ outputs: JSONValue?) throws(ModelError) -> TestStep {
-        guard case .object(let inputs)? = inputs else { throw wrong("inputs", "an object with a value for each input") }
+        guard case .object(let inputs)? = inputs else {
+            throw malformed("inputs", "an object with a value for each input")
+        }
         var step = TestStep(inputs: [:], outputs: [:])
         for member in inputs { step.inputs[member.name] = try value(member.value, try reader.input(member.name)) }
         switch outputs {
@@ -243,7 +245,7 @@ private struct ObjectVectors {
                     try value(member.value, try reader.output(member.name), isOutput: true)
                 )
             }
-        default: throw wrong("outputs", "an object with a value for each output")
+        default: throw malformed("outputs", "an object with a value for each output")
         }
         return step
     }
@@ -256,15 +258,15 @@ private struct ObjectVectors {
     ) throws(ModelError) -> FeatureData {
         switch (feature.type.type, json) {
         case (.imageType?, .string(let path)), (.multiArrayType?, .string(let path)):
-            let place = path.hasPrefix("/") ? path : folder + "/" + path
-            return try reader.value(inFile: place, for: feature, isOutput: isOutput)
+            let location = path.hasPrefix("/") ? path : folder + "/" + path
+            return try reader.value(inFile: location, for: feature, isOutput: isOutput)
         default: return try FeatureJSON.data(json, for: feature)
         }
     }
 
     private func tolerance(_ json: JSONValue, _ field: String) throws(ModelError) -> Tolerance {
         if let both = number(json) { return Tolerance(absolute: both, relative: both) }
-        guard case .object = json else { throw wrong(field, #"a number or {"absolute": …, "relative": …}"#) }
+        guard case .object = json else { throw malformed(field, #"a number or {"absolute": …, "relative": …}"#) }
         return Tolerance(absolute: number(json["absolute"]) ?? 0, relative: number(json["relative"]) ?? 0)
     }
 
@@ -276,7 +278,7 @@ private struct ObjectVectors {
         }
     }
 
-    private func wrong(_ field: String, _ detail: String) -> ModelError {
+    private func malformed(_ field: String, _ detail: String) -> ModelError {
         ModelError(.invalidInput, "'\(field)' is \(detail)")
     }
 

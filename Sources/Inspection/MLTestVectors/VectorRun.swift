@@ -8,7 +8,7 @@ package struct CaseResult: Sendable {
         /// Outputs that differ from the expected values; `step` counts from 0.
         case failed([StepDeviation])
         /// The prediction failed.
-        case broken(String)
+        case error(String)
     }
 
     package struct StepDeviation: Sendable, Equatable {
@@ -60,16 +60,16 @@ package struct VectorRun: Sendable {
             do throws(ModelError) {
                 let outputs = try engine.prediction(from: step.inputs, backings: [:], state: state)
                 for (name, expected) in step.outputs.sorted(by: { $0.key < $1.key }) {
-                    guard let got = outputs[name] else {
+                    guard let actual = outputs[name] else {
                         let names = outputs.keys.sorted().joined(separator: "', '")
                         throw ModelError(.invalidInput, "the model gave no output '\(name)', but '\(names)'")
                     }
-                    if let deviation = comparison.deviation(of: name, got, from: expected) {
+                    if let deviation = comparison.deviation(of: name, actual, from: expected) {
                         deviations.append(CaseResult.StepDeviation(step: index, deviation: deviation))
                     }
                 }
             } catch {
-                return .broken(test.steps.count > 1 ? "step \(index): \(error)" : "\(error)")
+                return .error(test.steps.count > 1 ? "step \(index): \(error)" : "\(error)")
             }
         }
         return deviations.isEmpty ? .passed : .failed(deviations)

@@ -67,14 +67,14 @@ package struct BinaryReader: Sendable {
     private var remaining: Int { bytes.count - position }
 
     package mutating func byte() throws(ModelError) -> UInt8 {
-        guard position < bytes.count else { throw Self.broken("the bytes end early") }
+        guard position < bytes.count else { throw Self.malformed("the bytes end early") }
         defer { position += 1 }
         return bytes[position]
     }
 
     package mutating func unsigned() throws(ModelError) -> Int {
         let value = try varint()
-        guard let result = Int(exactly: value) else { throw Self.broken("a number is too large") }
+        guard let result = Int(exactly: value) else { throw Self.malformed("a number is too large") }
         return result
     }
 
@@ -84,7 +84,7 @@ package struct BinaryReader: Sendable {
     }
 
     package mutating func double() throws(ModelError) -> Double {
-        guard remaining >= 8 else { throw Self.broken("the bytes end early") }
+        guard remaining >= 8 else { throw Self.malformed("the bytes end early") }
         var pattern: UInt64 = 0
         for index in 0..<8 { pattern |= UInt64(bytes[position + index]) << UInt64(8 * index) }
         position += 8
@@ -94,7 +94,7 @@ package struct BinaryReader: Sendable {
     /// The number of the following elements, each of at least one byte.
     package mutating func count() throws(ModelError) -> Int {
         let count = try unsigned()
-        guard count <= remaining else { throw Self.broken("\(count) entries in \(remaining) bytes") }
+        guard count <= remaining else { throw Self.malformed("\(count) entries in \(remaining) bytes") }
         return count
     }
 
@@ -108,7 +108,7 @@ package struct BinaryReader: Sendable {
         let count = try count()
         defer { position += count }
         guard let text = String(validating: bytes[position..<position + count], as: UTF8.self) else {
-            throw Self.broken("a text is not UTF-8")
+            throw Self.malformed("a text is not UTF-8")
         }
         return text
     }
@@ -118,14 +118,14 @@ package struct BinaryReader: Sendable {
         for group in 0..<10 {
             let byte = try byte()
             let value = UInt64(byte & 0x7F)
-            guard group < 9 || value <= 1 else { throw Self.broken("a number is too large") }
+            guard group < 9 || value <= 1 else { throw Self.malformed("a number is too large") }
             result |= value << UInt64(7 * group)
             if byte & 0x80 == 0 { return result }
         }
-        throw Self.broken("a number does not end")
+        throw Self.malformed("a number does not end")
     }
 
-    package static func broken(_ what: String) -> ModelError {
+    package static func malformed(_ what: String) -> ModelError {
         ModelError(.malformed, "\(what); the file is damaged: make it again.")
     }
 }

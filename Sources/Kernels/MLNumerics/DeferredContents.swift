@@ -5,5 +5,5 @@ package protocol DeferredContents: AnyObject, Sendable {
     /// Computes all bytes and lends them for the duration of the call.
     func withComputedBytes<R>(_ body: (UnsafeRawPointer) -> R) -> R
     /// Tells the system that the sources will not be read soon.
-    func letGo()
+    func releasePages()
 }

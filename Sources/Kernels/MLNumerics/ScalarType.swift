@@ -79,7 +79,7 @@ extension ScalarType: Codable {
     package init(from decoder: any Decoder) throws {
         let name = try decoder.singleValueContainer().decode(String.self)
         guard let type = ScalarType(milName: name) else {
-            throw BinaryReader.broken("'\(name)' is not a scalar type")
+            throw BinaryReader.malformed("'\(name)' is not a scalar type")
         }
         self = type
     }

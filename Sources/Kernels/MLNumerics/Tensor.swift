@@ -46,11 +46,13 @@ package struct Tensor: Sendable {
         return UnsafePointer(address.assumingMemoryBound(to: Float.self))
     }
 
-    /// Tells the system that the elements will not be accessed soon; see `TensorStorage.letGo`.
-    package func letGo() { storage.letGo(from: byteOffset, count: byteCount) }
+    /// Tells the system that the elements will not be accessed soon; see `TensorStorage.releasePages`.
+    package func releasePages() { storage.releasePages(from: byteOffset, count: byteCount) }
 
     /// The same for some of the elements' bytes.
-    package func letGo(_ bytes: Range<Int>) { storage.letGo(from: byteOffset + bytes.lowerBound, count: bytes.count) }
+    package func releasePages(_ bytes: Range<Int>) {
+        storage.releasePages(from: byteOffset + bytes.lowerBound, count: bytes.count)
+    }
 
     /// The same elements with another shape of equal count.
     package func reshaped(_ shape: [Int]) -> Tensor {

@@ -41,21 +41,21 @@ package final class TensorStorage: @unchecked Sendable {
         /// When two threads make one at the same time, one of them is kept.
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
-            let made = TensorMemory.allocate(byteCount)
+            let created = TensorMemory.allocate(byteCount)
             // Piece by piece, so that the file's pages are not in memory together with the whole copy.
             for start in stride(from: 0, to: byteCount, by: Self.piece) {
                 let count = min(Self.piece, byteCount - start)
-                (made + start).copyMemory(from: source.address + offset + start, byteCount: count)
-                source.letGo(from: offset + start, count: count)
+                (created + start).copyMemory(from: source.address + offset + start, byteCount: count)
+                source.releasePages(from: offset + start, count: count)
             }
             let (exchanged, present) = copy.compareExchange(
                 expected: 0,
-                desired: UInt(bitPattern: made),
+                desired: UInt(bitPattern: created),
                 ordering: .acquiringAndReleasing
             )
-            if exchanged { return made }
-            made.deallocate()
-            return UnsafeMutableRawPointer(bitPattern: present) ?? made
+            if exchanged { return created }
+            created.deallocate()
+            return UnsafeMutableRawPointer(bitPattern: present) ?? created
         }
     }
 
@@ -75,16 +75,16 @@ package final class TensorStorage: @unchecked Sendable {
         /// The bytes, computed on first use; of two threads that compute them at the same time, one result is kept.
         func address(byteCount: Int) -> UnsafeMutableRawPointer {
             if let copied { return copied }
-            let made = TensorMemory.allocate(byteCount)
-            contents.withComputedBytes { made.copyMemory(from: $0, byteCount: byteCount) }
+            let created = TensorMemory.allocate(byteCount)
+            contents.withComputedBytes { created.copyMemory(from: $0, byteCount: byteCount) }
             let (exchanged, present) = copy.compareExchange(
                 expected: 0,
-                desired: UInt(bitPattern: made),
+                desired: UInt(bitPattern: created),
                 ordering: .acquiringAndReleasing
             )
-            if exchanged { return made }
-            made.deallocate()
-            return UnsafeMutableRawPointer(bitPattern: present) ?? made
+            if exchanged { return created }
+            created.deallocate()
+            return UnsafeMutableRawPointer(bitPattern: present) ?? created
         }
     }
 
@@ -226,9 +226,9 @@ package final class TensorStorage: @unchecked Sendable {
     ///
     /// Those of a mapped file leave the process's memory and are read from the file again on access; other bytes are
     /// unaffected.
-    package func letGo(from offset: Int, count: Int) {
-        if case .region(let region) = owner { region.source.letGo(from: region.offset + offset, count: count) }
-        if case .deferred(let deferred) = owner { deferred.contents.letGo() }
+    package func releasePages(from offset: Int, count: Int) {
+        if case .region(let region) = owner { region.source.releasePages(from: region.offset + offset, count: count) }
+        if case .deferred(let deferred) = owner { deferred.contents.releasePages() }
         guard case .mapping = owner else { return }
         let page = 4 << 10
         let start = (offset + page - 1) / page * page

@@ -19,8 +19,8 @@ public final class CGContext {
     public let colorSpace: CGColorSpace?
     /// The interpolation of scaled images; part of the graphics state, `.default` at first.
     ///
-    /// With `.none` each pixel takes the colour of the image's pixel at its centre. All other values scale bilinearly, with
-    /// a wider filter when shrinking.
+    /// With `.none` each pixel takes the colour of the image's pixel at its centre. All other values scale bilinearly,
+    /// with a wider filter when shrinking.
     public var interpolationQuality: CGInterpolationQuality {
         get { state.interpolationQuality }
         set { state.interpolationQuality = newValue }
@@ -244,7 +244,7 @@ public final class CGContext {
             over(red, layout.color.0)
             over(green, layout.color.1)
             over(blue, layout.color.2)
-            if let place = layout.alpha { over(alpha, place) }
+            if let position = layout.alpha { over(alpha, position) }
         }
     }
 }

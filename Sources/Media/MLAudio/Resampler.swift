@@ -1,7 +1,7 @@
 import Glibc
 
-/// Brings samples to another rate, block by block: a sinc of 64 zero crossings to either side under a Kaiser window, cut
-/// off below the lower of the two Nyquist frequencies.
+/// Brings samples to another rate, block by block: a sinc of 64 zero crossings to either side under a Kaiser window,
+/// cut off below the lower of the two Nyquist frequencies.
 ///
 /// Frequencies above it are damped by more than 85 dB, those below 0.9 of it pass. Sample 0 stays where
 /// it is: nothing is delayed.
@@ -49,9 +49,9 @@ package struct Resampler: Sendable {
         let bottom = Self.bessel(Self.beta)
         let weights = (0..<taps).map { tap -> Double in
             let distance = Double(tap - reach + 1) - fraction
-            let place = distance / Double(reach)
-            guard abs(place) < 1 else { return 0 }
-            let window = Self.bessel(Self.beta * (1 - place * place).squareRoot()) / bottom
+            let position = distance / Double(reach)
+            guard abs(position) < 1 else { return 0 }
+            let window = Self.bessel(Self.beta * (1 - position * position).squareRoot()) / bottom
             let angle = Double.pi * distance * cutoff
             return window * cutoff * (abs(angle) < 1e-9 ? 1 : sin(angle) / angle)
         }
@@ -93,10 +93,10 @@ package struct Resampler: Sendable {
     private mutating func produce(before end: Int, to result: inout [Float]) {
         let known = first + history.count
         while true {
-            let place = produced * step / phases
-            guard place < end, place + reach < known else { break }
+            let position = produced * step / phases
+            guard position < end, position + reach < known else { break }
             let phase = produced * step % phases
-            let start = place - reach + 1 - first
+            let start = position - reach + 1 - first
             if table.isEmpty {
                 result.append(dot(row(phase), 0, start))
             } else {

@@ -139,8 +139,8 @@ package final class Canvas {
         _ ellipsis: cdr_ellipsis,
         _ body: (UnsafePointer<cdr_text>) -> Result
     ) -> Result {
-        var shown = oneLine(text)
-        return shown.withUTF8 { bytes in
+        var displayed = oneLine(text)
+        return displayed.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 var text = cdr_text(
                     text: characters.baseAddress,
@@ -156,16 +156,16 @@ package final class Canvas {
     }
 
     /// The maximum number of characters in a line: more than a page has room for.
-    private static let mostCharacters = 1000
+    private static let maximumCharacterCount = 1000
 
     /// The text with spaces for control characters and line breaks, and the replacement character for noncharacters.
     ///
     /// Text longer than any line loses its middle.
     package static func oneLine(_ text: String) -> String {
         var result = String.UnicodeScalarView()
-        var scalars = Array(text.unicodeScalars.prefix(mostCharacters + 1))
-        if scalars.count > mostCharacters {
-            let half = mostCharacters / 2
+        var scalars = Array(text.unicodeScalars.prefix(maximumCharacterCount + 1))
+        if scalars.count > maximumCharacterCount {
+            let half = maximumCharacterCount / 2
             scalars = scalars.prefix(half) + ["…"] + text.unicodeScalars.suffix(half)
         }
         for scalar in scalars {

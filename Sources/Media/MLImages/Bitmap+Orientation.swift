@@ -6,7 +6,7 @@ extension Bitmap {
         let newWidth = swaps ? height : width
         let newHeight = swaps ? width : height
         let pixel = layout.bytesPerPixel
-        let turned = [UInt8](unsafeUninitializedCapacity: pixels.count) { result, initialized in
+        let rotated = [UInt8](unsafeUninitializedCapacity: pixels.count) { result, initialized in
             pixels.withUnsafeBufferPointer { source in
                 for y in 0..<newHeight {
                     for x in 0..<newWidth {
@@ -28,6 +28,6 @@ extension Bitmap {
             }
             initialized = pixels.count
         }
-        return Bitmap(width: newWidth, height: newHeight, layout: layout, pixels: turned)
+        return Bitmap(width: newWidth, height: newHeight, layout: layout, pixels: rotated)
     }
 }

@@ -41,8 +41,8 @@ extension Bitmap {
         precondition(newWidth > 0 && newHeight > 0 && width > 0 && height > 0)
         func sources(_ start: Double, _ extent: Double, _ count: Int, of size: Int) -> [Int] {
             (0..<count).map { index in
-                let place = start + (Double(index) + 0.5) * extent / Double(count)
-                return min(max(Int(place.rounded(.down)), 0), size - 1)
+                let position = start + (Double(index) + 0.5) * extent / Double(count)
+                return min(max(Int(position.rounded(.down)), 0), size - 1)
             }
         }
         let columns = sources(box.x, box.width, newWidth, of: width)

@@ -52,7 +52,7 @@ struct BuildOptions: ParsableArguments {
         let version = file.specification.specificationVersion
         guard let systems = SpecificationVersion.systems(version) else { return }
         let needed = platform.version(systems)
-        guard let least = SystemVersion(needed), target < least else { return }
+        guard let minimum = SystemVersion(needed), target < minimum else { return }
         throw ModelError(
             .invalidInput,
             "The model has specification version \(version), which needs \(platform.name) \(needed); the deployment target "

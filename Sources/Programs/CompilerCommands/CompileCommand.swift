@@ -49,13 +49,13 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
     }
 
     package func run() throws {
-        let place = OutputPlace(output ?? folder ?? ".", ending: ".mlmodelc", name: ModelName.of(model))
+        let location = OutputLocation(output ?? folder ?? ".", ending: ".mlmodelc", name: ModelName.of(model))
         print(
             try failing { () throws(ModelError) in
                 let file = try ModelFile.open(path: model)
                 try build.check(file)
-                guard build.dryRun == .no else { return place.path }
-                let path = try compile(file, to: place)
+                guard build.dryRun == .no else { return location.path }
+                let path = try compile(file, to: location)
                 if let outputPartialInfoPlist {
                     try FileAccess.makeFolder(FileAccess.folder(of: outputPartialInfoPlist))
                     try FileAccess.write(PropertyList.emptyDictionary, to: outputPartialInfoPlist)
@@ -65,14 +65,15 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
         )
     }
 
-    private func compile(_ file: ModelFile, to place: OutputPlace) throws(ModelError) -> String {
-        guard let encrypt else { return try ModelCompiler.compile(file, named: place.name, into: place.folder) }
-        return try Encryption.compile(file, named: place.name, into: place.folder, key: encrypt)
+    private func compile(_ file: ModelFile, to location: OutputLocation) throws(ModelError) -> String {
+        guard let encrypt else { return try ModelCompiler.compile(file, named: location.name, into: location.folder) }
+        return try Encryption.compile(file, named: location.name, into: location.folder, key: encrypt)
     }
 }
 
-/// A command's output path: a path with the product's extension names the product, any other the folder that receives it.
-struct OutputPlace {
+/// A command's output path: a path with the product's extension names the product, any other the folder that receives
+/// it.
+struct OutputLocation {
     let folder: String
     /// Without the ending.
     let name: String

@@ -91,13 +91,15 @@ package struct GenerateCommand: ParsableCommand {
         )
         let file = try ModelFile.open(path: model)
         try build.check(file)
-        let place = OutputPlace(folder, ending: ".swift", name: SwiftIdentifier.ofClass(name))
-        guard build.dryRun == .no else { return place.path }
+        let location = OutputLocation(folder, ending: ".swift", name: SwiftIdentifier.ofClass(name))
+        guard build.dryRun == .no else { return location.path }
         let source = [UInt8](try ClassGenerator.source(of: file, named: name, options: options).utf8)
         // A build compiles again what has a new date.
-        if FileAccess.kind(of: place.path) == .file, try FileAccess.read(place.path) == source { return place.path }
-        try FileAccess.makeFolder(place.folder)
-        try FileAccess.write(source, to: place.path)
-        return place.path
+        if FileAccess.kind(of: location.path) == .file, try FileAccess.read(location.path) == source {
+            return location.path
+        }
+        try FileAccess.makeFolder(location.folder)
+        try FileAccess.write(source, to: location.path)
+        return location.path
     }
 }

@@ -41,15 +41,16 @@ enum BorderError: LocalizedError {
         case .memory(let count): "no memory for \(count) bytes"
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
         case .stateName(let name, let names): "the model has no state '\(name)'; its states are \(names)"
-        case .stateShape(let name, let wanted, let given): "state '\(name)' has shape \(wanted), the array \(given)"
+        case .stateShape(let name, let requested, let provided):
+            "state '\(name)' has shape \(requested), the array \(provided)"
         case .slot(let name, let kind): "the value of '\(name)' came as \(kind), which it does not accept"
         case .exampleWithoutValue(let name, let index):
             "example \(index) of the batch has no value for '\(name)'; give one to all examples or to none"
         case .emptyPicture(let name, let width, let height):
             "the picture given for '\(name)' has \(width) × \(height) pixels"
         case .rank(let name, let rank): "output '\(name)' has \(rank) axes; at most \(Slot.maximumRank) are passed on"
-        case .backing(let name, let given, let actual):
-            "the array given for output '\(name)' has the shape \(given), the output has \(actual)"
+        case .backing(let name, let provided, let actual):
+            "the array given for output '\(name)' has the shape \(provided), the output has \(actual)"
         case .notWritable: "only a model that an update made can be saved; copy the file of this one"
         case .trainingInput(let name, let names):
             "'\(name)' is not a training input of the model; its training inputs are \(names)"

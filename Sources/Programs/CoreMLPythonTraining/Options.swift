@@ -71,7 +71,7 @@ final class Options {
         return value
     }
 
-    private func wrong(_ name: String, _ value: JSONValue, _ wanted: String) -> TrainingError {
+    private func typeMismatch(_ name: String, _ value: JSONValue, _ wanted: String) -> TrainingError {
         TrainingError("\(name) of \(owner) is \(value.words), where \(wanted) is expected")
     }
 
@@ -80,7 +80,7 @@ final class Options {
         case nil: return nil
         case .integer(let value)?: return value
         case .number(let value)? where value == value.rounded() && abs(value) < 0x1p62: return Int(value)
-        case let value?: throw wrong(name, value, "a whole number")
+        case let value?: throw typeMismatch(name, value, "a whole number")
         }
     }
 
@@ -89,7 +89,7 @@ final class Options {
         case nil: return nil
         case .integer(let value)?: return Double(value)
         case .number(let value)?: return value
-        case let value?: throw wrong(name, value, "a number")
+        case let value?: throw typeMismatch(name, value, "a number")
         }
     }
 
@@ -97,7 +97,7 @@ final class Options {
         switch value(name) {
         case nil: return nil
         case .flag(let value)?: return value
-        case let value?: throw wrong(name, value, "True or False")
+        case let value?: throw typeMismatch(name, value, "True or False")
         }
     }
 
@@ -105,7 +105,7 @@ final class Options {
         switch value(name) {
         case nil: return nil
         case .text(let value)?: return value
-        case let value?: throw wrong(name, value, "text")
+        case let value?: throw typeMismatch(name, value, "text")
         }
     }
 
@@ -114,10 +114,10 @@ final class Options {
         case nil: return nil
         case .list(let list)?:
             return try list.map { element in
-                guard case .text(let text) = element else { throw wrong(name, element, "text in a list") }
+                guard case .text(let text) = element else { throw typeMismatch(name, element, "text in a list") }
                 return text
             }
-        case let value?: throw wrong(name, value, "a list of texts")
+        case let value?: throw typeMismatch(name, value, "a list of texts")
         }
     }
 
@@ -127,11 +127,11 @@ final class Options {
         case .list(let list)?:
             return try list.map { element in
                 guard case .integer(let number) = element else {
-                    throw wrong(name, element, "a whole number in a list")
+                    throw typeMismatch(name, element, "a whole number in a list")
                 }
                 return number
             }
-        case let value?: throw wrong(name, value, "a list of whole numbers")
+        case let value?: throw typeMismatch(name, value, "a list of whole numbers")
         }
     }
 
@@ -140,7 +140,7 @@ final class Options {
         switch value(name) {
         case nil: return nil
         case .list(let list)?: return list
-        case let value?: throw wrong(name, value, "a list of texts or whole numbers")
+        case let value?: throw typeMismatch(name, value, "a list of texts or whole numbers")
         }
     }
 
@@ -148,7 +148,7 @@ final class Options {
         switch value(name) {
         case nil: return nil
         case .object(let values)?: return Options(values, of: "\(owner)'s \(name)")
-        case let value?: throw wrong(name, value, "a dictionary")
+        case let value?: throw typeMismatch(name, value, "a dictionary")
         }
     }
 

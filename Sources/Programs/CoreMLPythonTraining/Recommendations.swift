@@ -25,19 +25,19 @@ enum Recommendations {
             throw TrainingError("\(request.task) is trained in one pass, without checkpoints; leave out session")
         }
         var parameters = MLRecommender.ModelParameters()
-        if let given = try options.options("parameters") {
-            if let similarity = try given.choice("similarity", Similarity.self) {
+        if let provided = try options.options("parameters") {
+            if let similarity = try provided.choice("similarity", Similarity.self) {
                 parameters.algorithm = .itemSimilarity(similarity.type)
             }
-            if let threshold = try given.number("threshold") { parameters.threshold = threshold }
-            if let count = try given.integer("maxCount") { parameters.maxCount = count }
-            try given.finish()
+            if let threshold = try provided.number("threshold") { parameters.threshold = threshold }
+            if let count = try provided.integer("maxCount") { parameters.maxCount = count }
+            try provided.finish()
         }
         try options.finish()
         // Both are read only.
         nonisolated(unsafe) let (frame, chosen) = (try request.table(), parameters)
         let model = try training.finished({
-            Unshared(
+            SendableRecommender(
                 try MLRecommender(
                     trainingData: frame,
                     userColumn: user,
@@ -77,7 +77,7 @@ enum Recommendations {
     /// A recommender on its way from the thread that trained it.
     ///
     /// `@unchecked Sendable`: the recommender is never changed.
-    private struct Unshared: @unchecked Sendable {
+    private struct SendableRecommender: @unchecked Sendable {
         let model: MLRecommender
 
         init(_ model: MLRecommender) { self.model = model }

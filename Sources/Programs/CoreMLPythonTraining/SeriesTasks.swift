@@ -15,11 +15,11 @@ enum SeriesTasks {
         let recording = try options.text("recording") ?? "recording"
         let source = try activities(request.frame, options, request.task)
         var parameters = MLActivityClassifier.ModelParameters()
-        if let given = try options.options("parameters") {
-            if let size = try given.integer("batchSize") { parameters.batchSize = size }
-            if let count = try given.integer("maximumIterations") { parameters.maximumIterations = count }
-            if let size = try given.integer("predictionWindowSize") { parameters.predictionWindowSize = size }
-            try given.finish()
+        if let provided = try options.options("parameters") {
+            if let size = try provided.integer("batchSize") { parameters.batchSize = size }
+            if let count = try provided.integer("maximumIterations") { parameters.maximumIterations = count }
+            if let size = try provided.integer("predictionWindowSize") { parameters.predictionWindowSize = size }
+            try provided.finish()
         }
         parameters.validation = try request.validation(
             none: .none,
@@ -90,16 +90,16 @@ enum SeriesTasks {
                 data: { .dataSource(try sounds($0, $1, columns, "validation")) }
             )
         )
-        if let given = try options.options("parameters") {
-            if let count = try given.integer("maxIterations") { parameters.maxIterations = count }
-            if let overlap = try given.number("overlapFactor") { parameters.overlapFactor = overlap }
-            if let layers = try given.integers("layerSizes") {
+        if let provided = try options.options("parameters") {
+            if let count = try provided.integer("maxIterations") { parameters.maxIterations = count }
+            if let overlap = try provided.number("overlapFactor") { parameters.overlapFactor = overlap }
+            if let layers = try provided.integers("layerSizes") {
                 parameters.algorithm = .transferLearning(
                     featureExtractor: .vggish(),
                     classifier: .multilayerPerceptron(layerSizes: layers)
                 )
             }
-            try given.finish()
+            try provided.finish()
         }
         try options.finish()
         let chosen = parameters

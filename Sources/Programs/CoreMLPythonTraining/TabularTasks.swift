@@ -130,18 +130,18 @@ enum TabularTasks {
     /// The parameters of an algorithm, with those of the request.
     private static func parameters<Parameters: TabularParameters>(_ request: TrainingRequest) throws -> Parameters {
         var settings = Parameters.standard
-        if let given = try request.options.options("parameters") {
+        if let provided = try request.options.options("parameters") {
             for hyperparameter in Hyperparameter.all {
                 guard let standard = settings[hyperparameter] else { continue }
                 let value: HyperparameterValue? =
                     switch standard {
-                    case .integer, .unset: try given.integer(hyperparameter.name).map { .integer($0) }
-                    case .number: try given.number(hyperparameter.name).map { .number($0) }
-                    case .flag: try given.flag(hyperparameter.name).map { .flag($0) }
+                    case .integer, .unset: try provided.integer(hyperparameter.name).map { .integer($0) }
+                    case .number: try provided.number(hyperparameter.name).map { .number($0) }
+                    case .flag: try provided.flag(hyperparameter.name).map { .flag($0) }
                     }
                 if let value { settings.set(hyperparameter, to: value) }
             }
-            try given.finish()
+            try provided.finish()
         }
         let validation: MLTabularValidation = try request.validation(
             none: .none,

@@ -83,8 +83,8 @@ enum Tasks {
             session: session
         )
         // Used by the training alone from here on; its tables are read only.
-        nonisolated(unsafe) let given = request
-        return Training { try trainer(given, $0) }
+        nonisolated(unsafe) let provided = request
+        return Training { try trainer(provided, $0) }
     }
 
     private static func session(_ options: Options) throws -> MLTrainingSessionParameters {

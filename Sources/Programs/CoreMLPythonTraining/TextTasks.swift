@@ -18,9 +18,9 @@ enum TextTasks {
         parameters.validation = try request.validation(
             none: .none,
             split: { .split(strategy: $0) },
-            data: { frame, given in
+            data: { frame, provided in
                 .dataFrame(
-                    try texts(frame, try given.text("folder"), text, label, "validation"),
+                    try texts(frame, try provided.text("folder"), text, label, "validation"),
                     textColumn: text,
                     labelColumn: label
                 )
@@ -83,8 +83,8 @@ enum TextTasks {
 
     private static func settings(_ request: TrainingRequest, _ standard: TextOptions.Algorithm) throws -> TextOptions {
         var settings = TextOptions(algorithm: standard, revision: 1)
-        guard let given = try request.options.options("parameters") else { return settings }
-        if let name = try given.text("algorithm") {
+        guard let provided = try request.options.options("parameters") else { return settings }
+        if let name = try provided.text("algorithm") {
             let allowed: [String] = standard == .crf ? ["crf"] : ["maxEnt", "crf", "transferLearning"]
             guard allowed.contains(name), let algorithm = TextOptions.Algorithm(rawValue: name) else {
                 throw TrainingError(
@@ -93,18 +93,18 @@ enum TextTasks {
             }
             settings.algorithm = algorithm
         }
-        if standard != .crf { settings.embedding = try given.text("embedding") }
+        if standard != .crf { settings.embedding = try provided.text("embedding") }
         guard (settings.algorithm == .transferLearning) == (settings.embedding != nil) else {
             throw TrainingError(
                 "embedding, the path of a word embedding, and the algorithm transferLearning go together"
             )
         }
-        settings.language = try given.text("language")
-        settings.maxIterations = try given.integer("maxIterations")
+        settings.language = try provided.text("language")
+        settings.maxIterations = try provided.integer("maxIterations")
         if let count = settings.maxIterations, count < 1 {
             throw TrainingError("maxIterations of \(request.task) is \(count); it must be at least 1")
         }
-        try given.finish()
+        try provided.finish()
         return settings
     }
 
@@ -170,9 +170,9 @@ enum TextTasks {
     static func embedding(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
         let options = request.options
         let (word, vector) = (try options.text("word") ?? "word", try options.text("vector") ?? "vector")
-        let given = try options.options("parameters")
-        let language = try given?.text("language")
-        try given?.finish()
+        let provided = try options.options("parameters")
+        let language = try provided?.text("language")
+        try provided?.finish()
         try withoutSession(request)
         let frame = try request.table()
         var dictionary: [String: [Double]] = [:]
@@ -249,9 +249,9 @@ enum TextTasks {
     static func gazetteer(_ request: TrainingRequest, _ training: Training) throws -> TrainedModel {
         let options = request.options
         let (text, label) = (try options.text("text") ?? textColumn, try options.text("label") ?? labelColumn)
-        let given = try options.options("parameters")
-        let language = try given?.text("language")
-        try given?.finish()
+        let provided = try options.options("parameters")
+        let language = try provided?.text("language")
+        try provided?.finish()
         try withoutSession(request)
         let frame = try request.table()
         var terms: [String: [String]] = [:]

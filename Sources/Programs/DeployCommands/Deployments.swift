@@ -21,7 +21,7 @@ struct ReleaseCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @Argument(help: ArgumentHelp("The archive of a model: a file or a hash.", valueName: "model=archive"))
     var models: [String]
     @Option(
@@ -74,7 +74,7 @@ struct ReleaseCommand: ParsableCommand {
 
     func run() throws {
         let client = try server.client()
-        let team = try ServerClient.decode(App.self, try client.get("apps/\(place.app)")).team
+        let team = try ServerClient.decode(App.self, try client.get("apps/\(location.app)")).team
         func hash(_ file: String, _ kind: String) throws -> String {
             if file.utf8.count == 64, !FileManager.default.fileExists(atPath: file) { return file }
             return try ServerClient.decode(StoredFile.self, try client.uploadFile(file, team: team, kind: kind)).sha256
@@ -95,12 +95,12 @@ struct ReleaseCommand: ParsableCommand {
                 slowdown: tests[name] == nil || slowdown == 0 ? nil : slowdown
             )
             guard file != archive else { continue }
-            try ReleaseDeltas(client: client, team: team, collection: place.path, count: deltas) { line in
+            try ReleaseDeltas(client: client, team: team, collection: location.path, count: deltas) { line in
                 if !server.json { print(line) }
             }.make(of: name, to: file, hash: archive)
         }
         let body = Body(models: chosen, minimumRuntime: minimumRuntime, note: note)
-        try server.show(try client.post(place.path + "/releases", body), as: CreateResponse.self) {
+        try server.show(try client.post(location.path + "/releases", body), as: CreateResponse.self) {
             print("release \($0.number)")
         }
     }
@@ -135,7 +135,7 @@ struct Create: ParsableCommand {
     private static let attributes = Attribute.standard.map(\.name).joined(separator: ", ") + ", custom.NAME"
     private static let operators = Operator.allCases.map(\.rawValue).joined(separator: ", ")
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
     @Option(help: "The deployment's display name.") var name: String?
     @Option(name: .customLong("default"), help: "The release for devices that no rule matches.") var fallback: String?
@@ -176,7 +176,10 @@ struct Create: ParsableCommand {
         let definition = try self.definition.map { try JSONSerialization.jsonObject(with: Self.contents($0)) } ?? made()
         var body: [String: Any] = ["environment": environment, "definition": definition]
         if let name { body["name"] = name }
-        var data = try client.post(place.path + "/deployments", json: try JSONSerialization.data(withJSONObject: body))
+        var data = try client.post(
+            location.path + "/deployments",
+            json: try JSONSerialization.data(withJSONObject: body)
+        )
         if activate {
             let made = try ServerClient.decode(CreateResponse.self, data)
             data = try client.post("deployments/\(made.id)/activate")
@@ -201,9 +204,9 @@ struct Create: ParsableCommand {
     }
 
     private func ramp(_ steps: String) throws -> [String: Any] {
-        let shares = steps.split(separator: ",").map { String($0).trimmingCharacters(in: .whitespaces) }
+        let fractions = steps.split(separator: ",").map { String($0).trimmingCharacters(in: .whitespaces) }
         var ramp: [String: Any] = [
-            "steps": try shares.map { text -> [String: Any] in
+            "steps": try fractions.map { text -> [String: Any] in
                 guard let share = Double(text) else { throw ValidationError("\"\(text)\" is not a percentage") }
                 var step: [String: Any] = ["percentage": share]
                 if let hours { step["hours"] = hours }
@@ -288,7 +291,7 @@ struct List: ParsableCommand {
         abstract: "List the deployments of a collection."
     )
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @OptionGroup var server: ServerOptions
 
     private struct Entry: Decodable {
@@ -299,7 +302,7 @@ struct List: ParsableCommand {
     }
 
     func run() throws {
-        try server.show(try server.client().get(place.path + "/deployments"), as: [Entry].self) { entries in
+        try server.show(try server.client().get(location.path + "/deployments"), as: [Entry].self) { entries in
             for entry in entries { print("\(entry.id)\t\(entry.state)\t\(entry.environment)\t\(entry.name)") }
         }
     }

@@ -115,7 +115,7 @@ struct EnrolmentTokenList: ParsableCommand {
                     token.id,
                     token.app ?? "all",
                     token.remaining.map(String.init) ?? "any number",
-                    Words.day(token.expires),
+                    ListFormat.day(token.expires),
                     token.createdBy
                 )
             }

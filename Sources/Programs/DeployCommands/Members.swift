@@ -132,7 +132,7 @@ struct MemberInvitations: ParsableCommand {
                     entry.id,
                     entry.email,
                     entry.roles.joined(separator: ", "),
-                    Words.day(entry.expires),
+                    ListFormat.day(entry.expires),
                     entry.createdBy
                 )
             }

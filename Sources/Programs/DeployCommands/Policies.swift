@@ -12,8 +12,8 @@ private struct PolicyReader {
     }
 
     /// The policy that devices fetch now.
-    func live(_ place: CollectionOptions, _ environment: String) throws -> Policy {
-        let path = "/v1/apps/\(place.app)/environments/\(environment)/collections/\(place.collection)/policy.json"
+    func live(_ location: CollectionOptions, _ environment: String) throws -> Policy {
+        let path = "/v1/apps/\(location.app)/environments/\(environment)/collections/\(location.collection)/policy.json"
         let document = try JSONSerialization.jsonObject(with: try client.getOpen(path)) as? [String: Any]
         guard let signed = document?["signed"] else { throw Failure("The server's policy cannot be read.") }
         return try Self.policy(try JSONSerialization.data(withJSONObject: signed, options: .withoutEscapingSlashes))
@@ -43,7 +43,7 @@ struct ExplainCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
     @Option(help: "A deployment, also one that is not live.") var deployment: String?
     @Option(help: "A JSON file with the device's attributes; - for standard input.") var device: String?
@@ -57,7 +57,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let reader = PolicyReader(client: try server.client())
-        let policy = try deployment.map(reader.policy) ?? reader.live(place, environment)
+        let policy = try deployment.map(reader.policy) ?? reader.live(location, environment)
         let explanation: Explanation
         do throws(PolicyError) { explanation = try PolicyEvaluator(policy).explain(try described()) } catch {
             throw Failure("\(error)")
@@ -205,16 +205,16 @@ struct CloneCommand: ParsableCommand {
         let data = try client.get("deployments/\(deployment)")
         guard let old = try JSONSerialization.jsonObject(with: data) as? [String: Any],
             let definition = old["definition"], let app = old["app"] as? String,
-            let collection = old["collection"] as? String, let place = old["environment"] as? String
+            let collection = old["collection"] as? String, let location = old["environment"] as? String
         else { throw Failure("The server's answer cannot be read; is it of another version?") }
         let body: [String: Any] = [
-            "environment": environment ?? place, "definition": definition,
+            "environment": environment ?? location, "definition": definition,
             "name": name ?? "Copy of \(old["name"] as? String ?? deployment)",
         ]
-        let made = try client.post(
+        let created = try client.post(
             "apps/\(app)/collections/\(collection)/deployments",
             json: try JSONSerialization.data(withJSONObject: body)
         )
-        try server.show(made, as: CreateResponse.self) { print("deployment \($0.id)\t\($0.state)") }
+        try server.show(created, as: CreateResponse.self) { print("deployment \($0.id)\t\($0.state)") }
     }
 }

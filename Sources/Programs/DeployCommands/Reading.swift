@@ -73,9 +73,9 @@ struct ArchivesCommand: ParsableCommand {
                 String(archive.sha256.prefix(12)),
                 archive.name,
                 archive.summary.version ?? "",
-                Words.size(archive.byteCount),
+                ListFormat.size(archive.byteCount),
                 archive.summary.encryption.map { String($0.keyID.prefix(8)) } ?? "none",
-                Words.day(archive.created),
+                ListFormat.day(archive.created),
                 archive.createdBy
             )
         }
@@ -86,9 +86,10 @@ struct ArchivesCommand: ParsableCommand {
         let summary = archive.summary
         let lines: [(String, String?)] = [
             ("archive", archive.sha256), ("model", archive.name), ("kind", summary.kind), ("version", summary.version),
-            ("description", summary.description), ("file", archive.fileName), ("size", Words.size(archive.byteCount)),
+            ("description", summary.description), ("file", archive.fileName),
+            ("size", ListFormat.size(archive.byteCount)),
             ("encrypted with", summary.encryption?.keyID), ("made", "\(summary.made) by \(summary.tool)"),
-            ("uploaded", "\(Words.moment(archive.created)) by \(archive.createdBy)"),
+            ("uploaded", "\(ListFormat.moment(archive.created)) by \(archive.createdBy)"),
         ]
         for (name, value) in lines {
             if let value, !value.isEmpty { print(name.padding(toLength: 16, withPad: " ", startingAt: 0) + value) }
@@ -110,7 +111,7 @@ struct ReleasesCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @Argument(help: "The number of a release.") var number: Int?
     @OptionGroup var server: ServerOptions
 
@@ -135,9 +136,9 @@ struct ReleasesCommand: ParsableCommand {
     func run() throws {
         let client = try server.client()
         if let number {
-            try server.show(try client.get(place.path + "/releases/\(number)"), as: Entry.self) { release in
+            try server.show(try client.get(location.path + "/releases/\(number)"), as: Entry.self) { release in
                 print("release \(release.number)  \(release.sha256)")
-                print("made \(Words.moment(release.created)) by \(release.createdBy)")
+                print("made \(ListFormat.moment(release.created)) by \(release.createdBy)")
                 if let runtime = release.minimumRuntime { print("needs runtime \(runtime)") }
                 if !release.note.isEmpty { print(release.note) }
                 var table = Table("model", "archive", "size", "key", "self-test")
@@ -145,7 +146,7 @@ struct ReleasesCommand: ParsableCommand {
                     table.add(
                         model.name,
                         model.archive,
-                        Words.size(model.byteCount),
+                        ListFormat.size(model.byteCount),
                         model.keyID ?? "none",
                         model.selfTest.map { String($0.prefix(12)) } ?? "none"
                     )
@@ -154,19 +155,20 @@ struct ReleasesCommand: ParsableCommand {
             }
             return
         }
-        try server.show(try client.get(place.path + "/releases"), as: [Entry].self) { releases in
+        try server.show(try client.get(location.path + "/releases"), as: [Entry].self) { releases in
             var table = Table("release", "made", "by", "size", "note")
             for release in releases {
                 table.add(
                     "\(release.number)",
-                    Words.moment(release.created),
+                    ListFormat.moment(release.created),
                     release.createdBy,
-                    Words.size(release.models.reduce(0) { $0 + $1.byteCount }),
+                    ListFormat.size(release.models.reduce(0) { $0 + $1.byteCount }),
                     release.note
                 )
             }
             table.print(
-                empty: "No releases yet: coreml deploy release --app \(place.app) --collection \(place.collection)"
+                empty:
+                    "No releases yet: coreml deploy release --app \(location.app) --collection \(location.collection)"
             )
         }
     }
@@ -185,7 +187,7 @@ struct HistoryCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var place: CollectionOptions
+    @OptionGroup var location: CollectionOptions
     @Option(help: "The environment, as named by coreml deploy app create.") var environment = "production"
     @Option(help: "A time; prints the deployment that was live then.") var at: String?
     @OptionGroup var server: ServerOptions
@@ -203,15 +205,15 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let data = try server.client().get(place.path + "/history", ["environment": environment])
+        let data = try server.client().get(location.path + "/history", ["environment": environment])
         guard let at else {
             try server.show(data, as: [Entry].self, Self.list)
             return
         }
-        let time = try Words.date(at)
+        let time = try ListFormat.date(at)
         let entries = try ServerClient.decode([Entry].self, data)
         guard let entry = entries.first(where: { $0.since <= time }) else {
-            throw Failure("Nothing was live at \(Words.moment(time)).")
+            throw Failure("Nothing was live at \(ListFormat.moment(time)).")
         }
         if server.json {
             let encoder = JSONEncoder()
@@ -228,7 +230,7 @@ struct HistoryCommand: ParsableCommand {
         for entry in entries {
             let deployment = try? JSONDecoder().decode(Deployment.self, from: Data(entry.summary.utf8))
             table.add(
-                Words.moment(entry.since),
+                ListFormat.moment(entry.since),
                 "\(entry.version)",
                 entry.deployment,
                 deployment?.state ?? "",
@@ -304,8 +306,8 @@ struct AuditCommand: ParsableCommand {
         query["actor"] = actor
         query["text"] = text
         query["before"] = before.map { "\($0)" }
-        query["from"] = try from.map { Words.moment(try Words.date($0)) }
-        query["until"] = try until.map { Words.moment(try Words.date($0)) }
+        query["from"] = try from.map { ListFormat.moment(try ListFormat.date($0)) }
+        query["until"] = try until.map { ListFormat.moment(try ListFormat.date($0)) }
         try server.show(try client.get(team.path + "/audit", query), as: [Entry].self) { entries in
             var table = Table("number", "at", "actor", "action", "subject", "details")
             for entry in entries {
@@ -314,7 +316,7 @@ struct AuditCommand: ParsableCommand {
                 }
                 table.add(
                     "\(entry.sequence)",
-                    Words.moment(entry.at),
+                    ListFormat.moment(entry.at),
                     entry.actor,
                     entry.action,
                     entry.subject,

@@ -29,7 +29,7 @@ struct Table {
 }
 
 /// Formats times and sizes in lists.
-enum Words {
+enum ListFormat {
     static func day(_ date: Date) -> String { String(moment(date).prefix(10)) }
 
     /// A time in UTC.

@@ -63,7 +63,7 @@ struct TokenList: ParsableCommand {
         let createdBy: String
 
         var state: String {
-            revoked != nil ? "revoked" : expires < Date() ? "expired" : "until \(Words.day(expires))"
+            revoked != nil ? "revoked" : expires < Date() ? "expired" : "until \(ListFormat.day(expires))"
         }
     }
 
@@ -77,7 +77,7 @@ struct TokenList: ParsableCommand {
                     token.roles.joined(separator: ", "),
                     token.app ?? "all",
                     token.state,
-                    token.lastUsed.map(Words.day) ?? "never",
+                    token.lastUsed.map(ListFormat.day) ?? "never",
                     token.createdBy
                 )
             }

@@ -66,7 +66,7 @@ struct WorkloadTrustCommand: ParsableCommand {
     @Option(help: "The display name.") var name: String
     @Option(help: "The provider's address, as its tokens name it.") var issuer: String
     @Option(help: "The required audience of the tokens.") var audience: String
-    @Option(help: "Which workloads; * stands for any text.") var subject: String
+    @Option(help: "The subjects of the workloads; * matches any text.") var subject: String
     @OptionGroup var roles: RoleOptions
     @Option(help: "The only app that they may work on; all of the team's apps by default.") var app: String?
     @OptionGroup var server: ServerOptions

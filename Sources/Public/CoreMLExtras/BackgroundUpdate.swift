@@ -92,8 +92,8 @@ public final class BackgroundUpdate: Sendable {
     }
 
     private func run(_ task: BGTask, _ scheduler: BGTaskScheduler) {
-        let turn = Turn()
-        task.expirationHandler = { turn.expire() }
+        let run = TaskRun()
+        task.expirationHandler = { run.expire() }
         do {
             let update = try MLUpdateTask(
                 forModelAt: modelURL,
@@ -101,7 +101,7 @@ public final class BackgroundUpdate: Sendable {
                 configuration: configuration()
             ) { context in self.end(context, task, scheduler) }
             update.checkpointURL = checkpointURL
-            if turn.begin(update) { update.resume() } else { update.cancel() }
+            if run.begin(update) { update.resume() } else { update.cancel() }
         } catch {
             completion(.failure(error))
             task.setTaskCompleted(success: false)
@@ -134,7 +134,7 @@ public final class BackgroundUpdate: Sendable {
 /// One run of the work.
 ///
 /// Its time may be up before there is an update to cancel.
-private final class Turn: Sendable {
+private final class TaskRun: Sendable {
     private let state = Mutex<(update: MLUpdateTask?, isOver: Bool)>((nil, false))
 
     func expire() {

@@ -100,10 +100,10 @@ struct LanguageEvidence {
         }
         for start in word.indices where start < word.count - (group.hasWords ? 1 : 0) {
             var hash = Hash.ofParts
-            for place in start..<min(start + group.longest, word.count) {
-                hash = hash.adding(word[place])
+            for position in start..<min(start + group.maximumLength, word.count) {
+                hash = hash.adding(word[position])
                 // A blank alone carries no information.
-                if group.hasWords && place == 0 { continue }
+                if group.hasWords && position == 0 { continue }
                 add(hash, group, &features)
             }
         }
@@ -162,7 +162,7 @@ struct LanguageEvidence {
             }
             if !allowed.isEmpty { scores.removeAll { !allowed.contains($0.language) } }
             guard !scores.isEmpty else { continue }
-            for place in scores.indices { scores[place].score += prior(scores[place].language) }
+            for position in scores.indices { scores[position].score += prior(scores[position].language) }
             let highest = scores.reduce(-Double.infinity) { max($0, $1.score) }
             let sum = scores.reduce(0) { $0 + exp($1.score - highest) }
             for (language, score) in scores { result[language, default: 0] += weight * exp(score - highest) / sum }
@@ -178,10 +178,10 @@ struct LanguageEvidence {
     /// least a thousandth, so that a hint does not act as a constraint.
     private static func prior(_ hints: [NLLanguage: Double]) -> (NLLanguage) -> Double {
         guard !hints.isEmpty else { return { _ in 0 } }
-        let least = 0.001
+        let minimum = 0.001
         let valid = hints.mapValues { $0.isFinite ? max($0, 0) : 0 }
-        let rest = (1 - valid.values.reduce(0, +)) / Double(LanguageModel.shared.languageCount)
-        return { log(max(valid[$0] ?? rest, least)) }
+        let remaining = (1 - valid.values.reduce(0, +)) / Double(LanguageModel.shared.languageCount)
+        return { log(max(valid[$0] ?? remaining, minimum)) }
     }
 
     /// The classifier's logits.

@@ -10,7 +10,7 @@ struct LanguageModel: Sendable {
     struct Group: Sendable {
         let languages: [NLLanguage]
         /// The length of the longest n-grams.
-        let longest: Int
+        let maximumLength: Int
         /// Whether words have a blank before and after them and are features as a whole; not in scripts that do not
         /// separate words.
         let hasWords: Bool
@@ -32,10 +32,10 @@ struct LanguageModel: Sendable {
         /// The index of the feature with a key; `nil` when the model does not know it.
         func feature(_ key: UInt32) -> Int? {
             let mask = keys.count - 1
-            var place = Int(key) & mask
-            while keys[place] != 0 {
-                if keys[place] == key + 1 { return Int(features[place]) }
-                place = (place + 1) & mask
+            var slot = Int(key) & mask
+            while keys[slot] != 0 {
+                if keys[slot] == key + 1 { return Int(features[slot]) }
+                slot = (slot + 1) & mask
             }
             return nil
         }
@@ -147,7 +147,7 @@ extension LanguageModel {
 extension LanguageModel.Group {
     fileprivate init(_ languages: [NLLanguage], _ reader: inout LanguageModel.Reader) {
         self.languages = languages
-        longest = Int(reader.byte())
+        maximumLength = Int(reader.byte())
         hasWords = reader.byte() != 0
         let width = Int(reader.byte())
         self.width = width
@@ -161,10 +161,10 @@ extension LanguageModel.Group {
         var key: UInt32 = 0
         for feature in 0..<count {
             key += reader.variable()
-            var place = Int(key) & (capacity - 1)
-            while keys[place] != 0 { place = (place + 1) & (capacity - 1) }
-            keys[place] = key + 1
-            features[place] = UInt32(feature)
+            var slot = Int(key) & (capacity - 1)
+            while keys[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+            keys[slot] = key + 1
+            features[slot] = UInt32(feature)
         }
         (self.keys, self.features) = (keys, features)
         // Scales are powers of two in steps of an eighth of the exponent.

@@ -212,16 +212,16 @@ open class NLTagger: NSObject {
         maximumCount: Int
     ) -> ([String: Double], Range<String.Index>) {
         let pieces = pieces(unit)
-        guard let place = pieces.firstIndex(where: { $0.range.contains(characterIndex) }) else {
+        guard let position = pieces.firstIndex(where: { $0.range.contains(characterIndex) }) else {
             return ([:], characterIndex..<characterIndex)
         }
-        let range = pieces[place].range
+        let range = pieces[position].range
         guard let model = model(scheme, unit) else { return ([:], range) }
         guard unit == .word else {
             return (model.predictedLabelHypotheses(for: String(text(range)), maximumCount: maximumCount), range)
         }
         for sentence in sentences(pieces) {
-            guard let token = sentence.firstIndex(of: place) else { continue }
+            guard let token = sentence.firstIndex(of: position) else { continue }
             let tokens = sentence.map { String(text(pieces[$0].range)) }
             let all = model.predictedLabelHypotheses(forTokens: tokens, maximumCount: maximumCount)
             return (all[token], range)
@@ -249,19 +249,19 @@ open class NLTagger: NSObject {
             if unit == .word {
                 for sentence in sentences(pieces) {
                     let tokens = sentence.map { String(text(pieces[$0].range)) }
-                    for (place, label) in zip(sentence, model.predictedLabels(forTokens: tokens)) {
-                        result[place] = NLTag(label)
+                    for (position, label) in zip(sentence, model.predictedLabels(forTokens: tokens)) {
+                        result[position] = NLTag(label)
                     }
                 }
             } else {
-                for (place, piece) in pieces.enumerated() {
-                    result[place] = model.predictedLabel(for: String(text(piece.range))).map { NLTag($0) }
+                for (position, piece) in pieces.enumerated() {
+                    result[position] = model.predictedLabel(for: String(text(piece.range))).map { NLTag($0) }
                 }
             }
         }
         for gazetteer in (gazetteers[scheme] ?? []).reversed() {
-            for (place, piece) in pieces.enumerated() {
-                if let label = gazetteer.label(for: String(text(piece.range))) { result[place] = NLTag(label) }
+            for (position, piece) in pieces.enumerated() {
+                if let label = gazetteer.label(for: String(text(piece.range))) { result[position] = NLTag(label) }
             }
         }
         return result
@@ -293,12 +293,12 @@ open class NLTagger: NSObject {
     private func sentences(_ words: [Segmentation.Piece]) -> [[Int]] {
         let sentences = pieces(.sentence)
         var result: [[Int]] = []
-        var place = 0
+        var position = 0
         for sentence in sentences {
             var tokens: [Int] = []
-            while place < words.count, words[place].range.lowerBound < sentence.range.upperBound {
-                if words[place].kind != .space { tokens.append(place) }
-                place += 1
+            while position < words.count, words[position].range.lowerBound < sentence.range.upperBound {
+                if words[position].kind != .space { tokens.append(position) }
+                position += 1
             }
             if !tokens.isEmpty { result.append(tokens) }
         }

@@ -41,14 +41,14 @@ struct PieceTrie: Sendable {
             if 2 * (count + 1) > keys.count { grow() }
             let next = UInt32(ends.count)
             ends.append(-1)
-            place(UInt64(node) << 8 | UInt64(byte), next)
+            position(UInt64(node) << 8 | UInt64(byte), next)
             count += 1
             node = next
         }
         ends[Int(node)] = id
     }
 
-    private mutating func place(_ key: UInt64, _ next: UInt32) {
+    private mutating func position(_ key: UInt64, _ next: UInt32) {
         let mask = keys.count - 1
         var cell = Self.hash(key, mask)
         while children[cell] != 0 { cell = (cell + 1) & mask }
@@ -60,18 +60,18 @@ struct PieceTrie: Sendable {
         let old = zip(keys, children).filter { $0.1 != 0 }
         keys = [UInt64](repeating: 0, count: keys.count * 4)
         children = [UInt32](repeating: 0, count: keys.count)
-        for (key, next) in old { place(key, next) }
+        for (key, next) in old { position(key, next) }
     }
 
     /// The longest piece at `start`, from the root or, inside a word, from the continuation: its end and identifier.
     func longest(_ bytes: [UInt8], _ start: Int, _ end: Int, from root: UInt32) -> (end: Int, id: Int32)? {
         var found: (end: Int, id: Int32)?
         var node = root
-        var place = start
-        while place < end, let next = child(node, bytes[place]) {
+        var position = start
+        while position < end, let next = child(node, bytes[position]) {
             node = next
-            place += 1
-            if ends[Int(node)] >= 0 { found = (place, ends[Int(node)]) }
+            position += 1
+            if ends[Int(node)] >= 0 { found = (position, ends[Int(node)]) }
         }
         return found
     }

@@ -5,8 +5,8 @@ import Foundation
 ///
 /// The model takes tokens and gives for each one a logit as the first and one as the last token of the answer. Two
 /// interfaces are known by their names: Apple's BERT-SQuAD (`wordIDs`, `wordTypes` → `startLogits`, `endLogits`) and
-/// Hugging Face's (`input_ids`, `attention_mask`, `token_type_ids` → `start_logits`, `end_logits`); kinds and mask may be
-/// missing. Its array shapes may be fixed, listed or ranges.
+/// Hugging Face's (`input_ids`, `attention_mask`, `token_type_ids` → `start_logits`, `end_logits`); kinds and mask may
+/// be missing. Its array shapes may be fixed, listed or ranges.
 ///
 /// Answers and scores are those of the question answering pipeline of Hugging Face's transformers 4.38. Long paragraphs
 /// are read in windows that overlap.
@@ -20,8 +20,8 @@ public struct QuestionAnswerer: Sendable {
         /// The greatest number of tokens in an input, with the question; `nil`, the default, for the model's length,
         /// at most 384.
         public var length: Int?
-        /// The number of the paragraph's tokens that consecutive windows share; `nil`, the default, for 128, at most half
-        /// the length.
+        /// The number of the paragraph's tokens that consecutive windows share; `nil`, the default, for 128, at most
+        /// half the length.
         public var stride: Int?
         /// Whether "no answer" is an answer, false by default: for models that were trained on unanswerable questions
         /// (SQuAD 2), for which it is the first token.
@@ -58,8 +58,8 @@ public struct QuestionAnswerer: Sendable {
     ///   - model: A span model.
     ///   - tokenizer: The tokenizer with the model's vocabulary.
     ///   - settings: The settings of the search for answers.
-    /// - Throws: `QuestionAnsweringError` when the model's inputs or outputs are not those of a span model, or a setting
-    ///   is out of range.
+    /// - Throws: `QuestionAnsweringError` when the model's inputs or outputs are not those of a span model, or a
+    ///   setting is out of range.
     public init(model: MLModel, tokenizer: WordPieceTokenizer, settings: Settings = Settings()) throws {
         let outputs = model.modelDescription.outputDescriptionsByName
         func output(_ word: String) -> String? {
@@ -95,8 +95,8 @@ public struct QuestionAnswerer: Sendable {
     ///   - question: The question.
     ///   - paragraph: The text that has the answer.
     /// - Returns: At most `settings.count` answers.
-    /// - Throws: `QuestionAnsweringError` when the question or the paragraph is empty, the question leaves no room for the
-    ///   paragraph, or the model gives too few logits; `MLModelError` when a prediction fails.
+    /// - Throws: `QuestionAnsweringError` when the question or the paragraph is empty, the question leaves no room for
+    ///   the paragraph, or the model gives too few logits; `MLModelError` when a prediction fails.
     public func answers(to question: String, in paragraph: String) throws -> [Answer] {
         var reading = try Reading(self, question, paragraph)
         for window in reading.windows { try reading.add(model.prediction(from: features(window)), window, self) }
@@ -183,9 +183,9 @@ public struct QuestionAnswerer: Sendable {
         func answers(_ settings: Settings) -> [Answer] {
             var all = found
             if settings.allowsNoAnswer { all.append(Answer(text: "", range: 0..<0, score: unanswerable)) }
-            var places: Set<Range<Int>> = []
+            var positions: Set<Range<Int>> = []
             return Array(
-                all.sorted { $0.score > $1.score }.filter { places.insert($0.range).inserted }.prefix(settings.count)
+                all.sorted { $0.score > $1.score }.filter { positions.insert($0.range).inserted }.prefix(settings.count)
             )
         }
     }

@@ -5,12 +5,12 @@ import MLFiles
 import MLNumerics
 import NaturalLanguage
 
-/// Turns sentences into vectors whose directions are close when their meanings are, and finds the sentences of a text that
-/// are closest to a question.
+/// Turns sentences into vectors whose directions are close when their meanings are, and finds the sentences of a text
+/// that are closest to a question.
 ///
-/// The model takes tokens (`input_ids`, with or without `attention_mask` and `token_type_ids`) and gives either the vector
-/// of the sentence or a vector for each token, [1, tokens, size], whose mean is the sentence's. Vectors are scaled to
-/// length 1, so that the sum of products of two is their cosine.
+/// The model takes tokens (`input_ids`, with or without `attention_mask` and `token_type_ids`) and gives either the
+/// vector of the sentence or a vector for each token, [1, tokens, size], whose mean is the sentence's. Vectors are
+/// scaled to length 1, so that the sum of products of two is their cosine.
 ///
 /// `installed()` uses all-MiniLM-L6-v2, which `coreml extractor install minilm-l6-v2` fetches.
 public struct SentenceEncoder: Sendable {
@@ -127,7 +127,8 @@ public struct SentenceEncoder: Sendable {
 
     /// The vectors of a text's sentences, among which those closest to questions are found.
     ///
-    /// - Parameter text: The text, which is divided into sentences (Unicode Standard Annex #29); only empty lines end one.
+    /// - Parameter text: The text, which is divided into sentences (Unicode Standard Annex #29); only empty lines end
+    ///   one.
     /// - Returns: The index.
     /// - Throws: The errors of `vector(of:)`.
     public func index(of text: String) throws -> Index {
@@ -179,11 +180,11 @@ public struct SentenceEncoder: Sendable {
         let divider = NLTokenizer(unit: .sentence)
         divider.string = unwrapped
         let view = unwrapped.unicodeScalars
-        var (place, reached) = (0, unwrapped.startIndex)
+        var (position, reached) = (0, unwrapped.startIndex)
         return divider.tokens(for: unwrapped.startIndex..<unwrapped.endIndex).compactMap { range in
-            place += view.distance(from: reached, to: range.lowerBound)
+            position += view.distance(from: reached, to: range.lowerBound)
             reached = range.lowerBound
-            var (first, last) = (place, place + view.distance(from: range.lowerBound, to: range.upperBound))
+            var (first, last) = (position, position + view.distance(from: range.lowerBound, to: range.upperBound))
             while first < last, scalars[first].properties.isWhitespace { first += 1 }
             while first < last, scalars[last - 1].properties.isWhitespace { last -= 1 }
             return first < last ? (string(scalars[first..<last]), first..<last) : nil
@@ -199,19 +200,19 @@ public struct SentenceEncoder: Sendable {
     /// The scalars with a space for each end of a line that no empty line follows.
     private static func unwrapped(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
         var result = scalars
-        var place = 0
-        while place < scalars.count {
-            let end = scalars[place...].firstIndex { $0 == "\n" || $0 == "\r" } ?? scalars.count
+        var position = 0
+        while position < scalars.count {
+            let end = scalars[position...].firstIndex { $0 == "\n" || $0 == "\r" } ?? scalars.count
             // White space from the end of this line on; one line end in it is a wrapped line, more are an empty line.
-            let rest = scalars[end...].firstIndex { !$0.properties.isWhitespace } ?? scalars.count
-            let space = scalars[end..<rest]
+            let remaining = scalars[end...].firstIndex { !$0.properties.isWhitespace } ?? scalars.count
+            let space = scalars[end..<remaining]
             let isWrapped = max(space.count { $0 == "\n" }, space.count { $0 == "\r" }) == 1
             if isWrapped {
                 for index in space.indices where scalars[index] == "\n" || scalars[index] == "\r" {
                     result[index] = " "
                 }
             }
-            place = max(rest, end + 1)
+            position = max(remaining, end + 1)
         }
         return result
     }

@@ -25,9 +25,9 @@ struct SpanSelection {
     ///   - window: The input.
     ///   - longest: The greatest number of tokens in an answer.
     init(starts: [Float], ends: [Float], window: QuestionWindow, longest: Int) {
-        let places = window.paragraphStart..<window.paragraphStart + window.paragraph.count
-        let first = Self.probabilities(starts, places)
-        let last = Self.probabilities(ends, places)
+        let positions = window.paragraphStart..<window.paragraphStart + window.paragraph.count
+        let first = Self.probabilities(starts, positions)
+        let last = Self.probabilities(ends, positions)
         unanswerable = first.none * last.none
         var spans: [Span] = []
         for start in first.tokens.indices where first.tokens[start] > 0 {
@@ -40,12 +40,12 @@ struct SpanSelection {
     }
 
     /// The softmax over the first token and the paragraph's; a logit that is not a number counts nothing.
-    private static func probabilities(_ logits: [Float], _ places: Range<Int>) -> (none: Double, tokens: [Double]) {
-        func value(_ place: Int) -> Double { logits[place].isNaN ? -.infinity : Double(logits[place]) }
-        let greatest = places.reduce(value(0)) { max($0, value($1)) }
-        guard greatest > -.infinity else { return (0, places.map { _ in 0 }) }
-        func power(_ place: Int) -> Double { value(place) == greatest ? 1 : exp(value(place) - greatest) }
-        let powers = places.map(power)
+    private static func probabilities(_ logits: [Float], _ positions: Range<Int>) -> (none: Double, tokens: [Double]) {
+        func value(_ position: Int) -> Double { logits[position].isNaN ? -.infinity : Double(logits[position]) }
+        let maximum = positions.reduce(value(0)) { max($0, value($1)) }
+        guard maximum > -.infinity else { return (0, positions.map { _ in 0 }) }
+        func power(_ position: Int) -> Double { value(position) == maximum ? 1 : exp(value(position) - maximum) }
+        let powers = positions.map(power)
         let total = powers.reduce(power(0), +)
         return (power(0) / total, powers.map { $0 / total })
     }

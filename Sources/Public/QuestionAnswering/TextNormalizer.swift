@@ -54,19 +54,21 @@ struct TextNormalizer: Sendable {
 
     private static let plain: [UInt32: [Unicode.Scalar]] = {
         var plain: [UInt32: [Unicode.Scalar]] = [:]
-        var place = 0
-        while place < PlainScalars.table.count {
-            let end = place + 2 + Int(PlainScalars.table[place + 1])
-            plain[PlainScalars.table[place]] = PlainScalars.table[place + 2..<end].compactMap { Unicode.Scalar($0) }
-            place = end
+        var position = 0
+        while position < PlainScalars.table.count {
+            let end = position + 2 + Int(PlainScalars.table[position + 1])
+            plain[PlainScalars.table[position]] = PlainScalars.table[position + 2..<end].compactMap {
+                Unicode.Scalar($0)
+            }
+            position = end
         }
         return plain
     }()
 
     private static let late: [UInt32: UInt8] = {
         var late: [UInt32: UInt8] = [:]
-        for place in stride(from: 0, to: BERTScalars.late.count, by: 2) {
-            late[BERTScalars.late[place]] = UInt8(BERTScalars.late[place + 1])
+        for position in stride(from: 0, to: BERTScalars.late.count, by: 2) {
+            late[BERTScalars.late[position]] = UInt8(BERTScalars.late[position + 1])
         }
         return late
     }()
@@ -124,9 +126,9 @@ struct TextNormalizer: Sendable {
             let ordered = pending.enumerated().sorted {
                 ($0.element.order, $0.offset) < ($1.element.order, $1.offset)
             }
-            for (place, entry) in zip(pending, ordered) {
+            for (position, entry) in zip(pending, ordered) {
                 if let scalar = entry.element.scalar {
-                    appendPlain(scalar, Self.kinds(scalar), place.origin, &result)
+                    appendPlain(scalar, Self.kinds(scalar), position.origin, &result)
                 }
             }
         }

@@ -102,11 +102,11 @@ struct TokenInputs: Sendable {
     /// - Throws: `MLModelError` for values that are not features.
     func features(_ ids: [Int], second: Int, padding: Int) throws -> MLDictionaryFeatureProvider {
         let shape = shape(ids.count)
-        let rest = shape.product - ids.count
+        let remaining = shape.product - ids.count
         func array(_ values: [Int32], _ filler: Int32) -> MLFeatureValue {
             MLFeatureValue(
                 multiArray: MLMultiArray(
-                    MLShapedArray<Int32>(scalars: values + [Int32](repeating: filler, count: rest), shape: shape)
+                    MLShapedArray<Int32>(scalars: values + [Int32](repeating: filler, count: remaining), shape: shape)
                 )
             )
         }

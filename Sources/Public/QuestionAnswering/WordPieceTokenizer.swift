@@ -44,7 +44,7 @@ public struct WordPieceTokenizer: Sendable {
     private let normalizer: TextNormalizer
     private let trie: PieceTrie
     private let special: [(scalars: [Unicode.Scalar], id: Int)]
-    private static let longestWord = 100
+    private static let maximumWordLength = 100
 
     /// Reads a vocabulary: one piece a line, as in BERT's `vocab.txt`.
     ///
@@ -123,19 +123,19 @@ public struct WordPieceTokenizer: Sendable {
         var tokens: [Token] = []
         var word = 0
         var start = 0
-        var place = 0
-        while place < scalars.count {
-            guard scalars[place] == "[",
-                let found = special.first(where: { scalars[place...].starts(with: $0.scalars) })
+        var position = 0
+        while position < scalars.count {
+            guard scalars[position] == "[",
+                let found = special.first(where: { scalars[position...].starts(with: $0.scalars) })
             else {
-                place += 1
+                position += 1
                 continue
             }
-            append(scalars[start..<place], &word, &tokens)
-            let end = place + found.scalars.count
-            tokens.append(Token(id: found.id, range: place..<end, word: word))
+            append(scalars[start..<position], &word, &tokens)
+            let end = position + found.scalars.count
+            tokens.append(Token(id: found.id, range: position..<end, word: word))
             word += 1
-            (start, place) = (end, end)
+            (start, position) = (end, end)
         }
         append(scalars[start...], &word, &tokens)
         return tokens
@@ -184,7 +184,7 @@ public struct WordPieceTokenizer: Sendable {
         let first = tokens.count
         var start = 0
         var root: UInt32? = 0
-        while start < bytes.count, count <= Self.longestWord, let from = root,
+        while start < bytes.count, count <= Self.maximumWordLength, let from = root,
             let found = trie.longest(bytes, start, bytes.count, from: from)
         {
             let range = origins[start]..<origins[found.end - 1] + 1

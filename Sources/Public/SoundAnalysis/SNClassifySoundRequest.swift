@@ -80,11 +80,11 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
             throw SNError(.invalidModel, "The model takes other inputs than one array of samples.")
         }
         let extents = constraint.shape.map(\.intValue)
-        let places = constraint.shapeConstraint
+        let positions = constraint.shapeConstraint
         func isOne(_ shape: [Int]) -> Bool { shape.count { $0 != 1 } <= 1 }
-        switch places.type {
+        switch positions.type {
         case .enumerated:
-            let shapes = places.enumeratedShapes.map { $0.map(\.intValue) }
+            let shapes = positions.enumeratedShapes.map { $0.map(\.intValue) }
             guard let first = shapes.first, shapes.allSatisfy({ isOne($0) && $0.count == first.count }) else {
                 throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples of one channel.")
             }
@@ -92,7 +92,7 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
             axis = shapes.compactMap { $0.firstIndex { $0 != 1 } }.first ?? max(first.count - 1, 0)
             sizes = .listed(Set(shapes.map { $0.reduce(1, *) }).sorted())
         case .range:
-            let ranges = places.sizeRangeForDimension.map(\.rangeValue)
+            let ranges = positions.sizeRangeForDimension.map(\.rangeValue)
             let free = ranges.indices.filter { !(ranges[$0].location == 1 && ranges[$0].length <= 1) }
             guard free.count == 1, let own = free.first else {
                 throw SNError(.invalidModel, "The input '\(feature.name)' is not an array of samples of one channel.")
@@ -136,9 +136,9 @@ open class SNClassifySoundRequest: NSObject, SNRequest {
         let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: [input: array]))
         let description = model.modelDescription
         if let name = description.predictedProbabilitiesName,
-            let shares = output.featureValue(for: name)?.dictionaryValue
+            let fractions = output.featureValue(for: name)?.dictionaryValue
         {
-            return shares.map { SNClassification(identifier: "\($0.key.base)", confidence: $0.value.doubleValue) }
+            return fractions.map { SNClassification(identifier: "\($0.key.base)", confidence: $0.value.doubleValue) }
                 .sorted { ($1.confidence, $0.identifier) < ($0.confidence, $1.identifier) }
         }
         guard let name = description.predictedFeatureName, let value = output.featureValue(for: name) else {

@@ -114,17 +114,17 @@ open class VNCoreMLModel: NSObject {
         _ placement: Placement
     ) -> [VNRecognizedObjectObservation] {
         let votes = confidence.scalars
-        let places = coordinates.scalars
+        let positions = coordinates.scalars
         guard !labels.isEmpty else { return [] }
-        let count = min(votes.count / labels.count, places.count / 4)
+        let count = min(votes.count / labels.count, positions.count / 4)
         return (0..<count).map { index in
             let row = votes[index * labels.count..<(index + 1) * labels.count]
-            let place = Array(places[index * 4..<index * 4 + 4])
+            let position = Array(positions[index * 4..<index * 4 + 4])
             let box = CGRect(
-                x: place[0] - place[2] / 2,
-                y: place[1] - place[3] / 2,
-                width: place[2],
-                height: place[3]
+                x: position[0] - position[2] / 2,
+                y: position[1] - position[3] / 2,
+                width: position[2],
+                height: position[3]
             )
             return VNRecognizedObjectObservation(
                 boundingBox: placement.original(box),

@@ -1,9 +1,9 @@
 /// The average precision of detections, as Turi Create and Create ML define it.
 ///
-/// Detections of a label are taken by descending confidence. Each is compared with the object of the label in its picture
-/// that it overlaps most; it is right if the overlap is greater than the threshold and no detection before it was right
-/// with this object. The average precision is the area under the curve of precision over recall, where the precision at a
-/// recall is the greatest at this or a greater one.
+/// Detections of a label are taken by descending confidence. Each is compared with the object of the label in its
+/// picture that it overlaps most; it is right if the overlap is greater than the threshold and no detection before it
+/// was right with this object. The average precision is the area under the curve of precision over recall, where the
+/// precision at a recall is the greatest at this or a greater one.
 package struct AveragePrecision: Sendable, Hashable {
     /// The thresholds of the overlap over which `varied` is the mean: 0.5, 0.55, …, 0.95.
     package static let thresholds = (0..<10).map { 0.5 + 0.05 * Double($0) }
@@ -61,12 +61,12 @@ package struct AveragePrecision: Sendable, Hashable {
         var found: [(confidence: Double, picture: Int, object: Int, overlap: Double)] = []
         for (picture, detections) in pictures.map(\.detections).enumerated() {
             for detection in detections where detection.object.label == label {
-                var (best, greatest) = (-1, 0.0)
+                var (best, maximum) = (-1, 0.0)
                 for (index, box) in boxes[picture].enumerated() {
                     let overlap = box.overlap(detection.object.box)
-                    if overlap > greatest { (best, greatest) = (index, overlap) }
+                    if overlap > maximum { (best, maximum) = (index, overlap) }
                 }
-                found.append((detection.confidence, picture, best, greatest))
+                found.append((detection.confidence, picture, best, maximum))
             }
         }
         // Equal confidences stay in the order of the pictures.
@@ -75,22 +75,22 @@ package struct AveragePrecision: Sendable, Hashable {
                 ? first < second : found[first].confidence > found[second].confidence
         }
         return thresholds.map { threshold in
-            var taken = boxes.map { [Bool](repeating: false, count: $0.count) }
+            var used = boxes.map { [Bool](repeating: false, count: $0.count) }
             var (precision, recall): ([Double], [Double]) = ([], [])
             var right = 0
             for (rank, index) in order.enumerated() {
                 let detection = found[index]
-                if detection.overlap > threshold, !taken[detection.picture][detection.object] {
-                    taken[detection.picture][detection.object] = true
+                if detection.overlap > threshold, !used[detection.picture][detection.object] {
+                    used[detection.picture][detection.object] = true
                     right += 1
                 }
                 precision.append(Double(right) / Double(rank + 1))
                 recall.append(Double(right) / Double(count))
             }
-            var (area, greatest) = (0.0, 0.0)
+            var (area, maximum) = (0.0, 0.0)
             for rank in precision.indices.reversed() {
-                greatest = max(greatest, precision[rank])
-                area += greatest * (recall[rank] - (rank > 0 ? recall[rank - 1] : 0))
+                maximum = max(maximum, precision[rank])
+                area += maximum * (recall[rank] - (rank > 0 ? recall[rank - 1] : 0))
             }
             return area
         }

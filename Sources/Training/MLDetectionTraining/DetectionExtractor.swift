@@ -88,7 +88,7 @@ struct FeatureScaling: Sendable, Hashable {
     var means: [[Float]]
     var deviations: [[Float]]
 
-    static let leastDeviation = 1e-3
+    static let minimumDeviation = 1e-3
 
     init(means: [[Float]], deviations: [[Float]]) { (self.means, self.deviations) = (means, deviations) }
 
@@ -103,8 +103,8 @@ struct FeatureScaling: Sendable, Hashable {
                 let area = values.count / count
                 size += area
                 for channel in 0..<count {
-                    for place in channel * area..<(channel + 1) * area {
-                        let value = Double(values[place])
+                    for position in channel * area..<(channel + 1) * area {
+                        let value = Double(values[position])
                         sums[channel] += value
                         squares[channel] += value * value
                     }
@@ -115,7 +115,7 @@ struct FeatureScaling: Sendable, Hashable {
             deviations.append(
                 zip(sums, squares).map { sum, square in
                     let variance = max(square / total - sum / total * (sum / total), 0)
-                    return Float(max(variance.squareRoot(), Self.leastDeviation))
+                    return Float(max(variance.squareRoot(), Self.minimumDeviation))
                 }
             )
         }
@@ -129,14 +129,14 @@ struct FeatureScaling: Sendable, Hashable {
             let area = cells * cells
             var result = Tensor(uninitialized: .float32, shape: [views.count, mean.count, cells, cells])
             result.withMutableElements(of: Float.self) { target in
-                var place = 0
+                var position = 0
                 for view in views {
                     view.scales[scale].withUnsafeBufferPointer { source in
                         for channel in mean.indices {
                             let (shift, factor) = (mean[channel], 1 / deviation[channel])
                             for index in channel * area..<(channel + 1) * area {
-                                target[place] = (Float(source[index]) - shift) * factor
-                                place += 1
+                                target[position] = (Float(source[index]) - shift) * factor
+                                position += 1
                             }
                         }
                     }

@@ -5,13 +5,14 @@ import MLOperators
 
 /// The trained part of a detector: from features at three strides to centres and sides of objects.
 ///
-/// Features at the strides 32, 16 and 8 are projected to one number of channels (1 × 1), and added from the coarse to the
-/// fine, each sum followed by a convolution (3 × 3) and ReLU. Two branches, each a convolution, ReLU and a convolution of
-/// 1 × 1, give the logits of the labels' centres, and logarithms of the distances to the four sides in cells.
+/// Features at the strides 32, 16 and 8 are projected to one number of channels (1 × 1), and added from the coarse to
+/// the fine, each sum followed by a convolution (3 × 3) and ReLU. Two branches, each a convolution, ReLU and a
+/// convolution of 1 × 1, give the logits of the labels' centres, and logarithms of the distances to the four sides in
+/// cells.
 struct DetectionHead: Sendable, Hashable {
     static let width = 64
     /// The logarithms of distances lie between these.
-    static let distances = (least: -3.5, most: 5.0)
+    static let distances = (minimum: -3.5, maximum: 5.0)
     /// The probability of a centre at first.
     static let firstProbability = 0.02
 
@@ -83,7 +84,8 @@ struct DetectionHead: Sendable, Hashable {
     ///   - builder: The graph to append to.
     ///   - features: The features at the strides 8, 16 and 32, [N, C, h, w] each.
     ///   - parameters: The parameters in the order of `parameterNames`.
-    /// - Returns: The logits of the centres, [N, labels, cells, cells], and the distances, [N, 4, cells, cells], in cells.
+    /// - Returns: The logits of the centres, [N, labels, cells, cells], and the distances, [N, 4, cells, cells], in
+    ///   cells.
     /// - Throws: An error when the values do not have these shapes.
     func append(
         to builder: inout GraphBuilder,
@@ -126,7 +128,7 @@ struct DetectionHead: Sendable, Hashable {
             isRectified: false
         )
         let bounded = try builder.add(
-            Unary(Clip(lower: Self.distances.least, upper: Self.distances.most)),
+            Unary(Clip(lower: Self.distances.minimum, upper: Self.distances.maximum)),
             logarithms
         )
         return (centres, try builder.add(Unary(Exp()), bounded))

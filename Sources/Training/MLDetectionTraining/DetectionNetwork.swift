@@ -74,9 +74,9 @@ extension DetectionTrainer {
                 guard var value = values["lateral\(stride)"] else { continue }
                 for output in 0..<value.layer.outputs {
                     for input in 0..<value.layer.inputs {
-                        let place = output * value.layer.inputs + input
-                        value.weights[place] /= scaling.deviations[index][input]
-                        value.bias[output] -= value.weights[place] * scaling.means[index][input]
+                        let position = output * value.layer.inputs + input
+                        value.weights[position] /= scaling.deviations[index][input]
+                        value.bias[output] -= value.weights[position] * scaling.means[index][input]
                     }
                 }
                 values["lateral\(stride)"] = value
@@ -143,8 +143,8 @@ extension NetworkLayers {
         appendRows("peak.probability", DetectionInterface.rawConfidence, labels)
 
         var bounds = SpecClipLayerParams()
-        bounds.minVal = Float(DetectionHead.distances.least)
-        bounds.maxVal = Float(DetectionHead.distances.most)
+        bounds.minVal = Float(DetectionHead.distances.minimum)
+        bounds.maxVal = Float(DetectionHead.distances.maximum)
         add([sides], "sides.bounded", .clip(bounds))
         var exponential = SpecUnaryFunctionLayerParams()
         exponential.type = .exp
@@ -162,16 +162,16 @@ extension NetworkLayers {
             stride: 1,
             groups: 1
         )
-        var places = [Float](repeating: 0, count: 4 * cells * cells)
+        var positions = [Float](repeating: 0, count: 4 * cells * cells)
         for row in 0..<cells {
             for column in 0..<cells {
-                places[row * cells + column] = (Float(column) + 0.5) / Float(cells)
-                places[(cells + row) * cells + column] = (Float(row) + 0.5) / Float(cells)
+                positions[row * cells + column] = (Float(column) + 0.5) / Float(cells)
+                positions[(cells + row) * cells + column] = (Float(row) + 0.5) / Float(cells)
             }
         }
         var constant = SpecLoadConstantNDLayerParams()
         constant.shape = [1, 4, UInt64(cells), UInt64(cells)]
-        constant.data = self.weights(places)
+        constant.data = self.weights(positions)
         add([], "places", .loadConstantNd(constant))
         sum(["boxes.relative", "places"], "boxes")
         appendRows("boxes", DetectionInterface.rawCoordinates, 4)

@@ -7,8 +7,8 @@ import MLOperators
 ///
 /// loss = centres + boxWeight · sides
 ///
-/// - centres: the focal loss of CenterNet (Zhou and others 2019), divided by the number of objects: (1 − p)² · −log p at
-///   centres, and (1 − g)⁴ · p² · −log(1 − p) elsewhere, where g is the Gaussian of the nearest object;
+/// - centres: the focal loss of CenterNet (Zhou and others 2019), divided by the number of objects: (1 − p)² · −log p
+///   at centres, and (1 − g)⁴ · p² · −log(1 − p) elsewhere, where g is the Gaussian of the nearest object;
 /// - sides: 1 − GIoU (Rezatofighi and others 2019) of the boxes that cells near centres state, as a weighted mean.
 struct DetectionObjective {
     var head: DetectionHead
@@ -63,14 +63,14 @@ extension GraphBuilder {
     ) throws(ModelError) -> ValueID {
         let probability = try add(Unary(Sigmoid()), logits)
         // −log(1 − p), and −log p
-        let rest = try add(Unary(Softplus()), logits)
-        let own = try add(Binary<Sub>(), rest, logits)
+        let remaining = try add(Unary(Softplus()), logits)
+        let own = try add(Binary<Sub>(), remaining, logits)
         let miss = try add(Unary(Square()), add(Binary<Sub>(), number(1), probability))
         let positive = try add(Binary<Mul>(), centres, add(Binary<Mul>(), miss, own))
         let negative = try add(
             Binary<Mul>(),
             others,
-            add(Binary<Mul>(), add(Unary(Square()), probability), rest)
+            add(Binary<Mul>(), add(Unary(Square()), probability), remaining)
         )
         return try sum(add(Binary<Add>(), positive, negative))
     }
@@ -93,12 +93,12 @@ extension GraphBuilder {
         let hull = try area(add(Binary<Max>(), found, wanted))
         let union = try add(Binary<Sub>(), add(Binary<Add>(), area(found), area(wanted)), common)
         // 1 − (common / union − (hull − union) / hull) = 2 − common / union − union / hull
-        let shares = try add(
+        let fractions = try add(
             Binary<Add>(),
             add(Binary<RealDiv>(), common, union),
             add(Binary<RealDiv>(), union, hull)
         )
-        return try sum(add(Binary<Mul>(), weights, add(Binary<Sub>(), number(2), shares)))
+        return try sum(add(Binary<Mul>(), weights, add(Binary<Sub>(), number(2), fractions)))
     }
 
     /// Channels of [N, C, H, W].

@@ -19,12 +19,12 @@ package struct DetectionSettings: Sendable, Hashable, Codable {
     package static let defaultBatchSize = 16
 
     /// The largest number of `automaticIterations`.
-    package static let mostAutomaticIterations = 4000
+    package static let maximumAutomaticIterationCount = 4000
 
     /// The number of iterations for a number of pictures: more for many pictures, 1,200 to 4,000.
     package static func automaticIterations(pictureCount: Int) -> Int {
-        let wanted = 60 * pictureCount / defaultBatchSize
-        return Swift.min(Swift.max((wanted + 50) / 100 * 100, 1200), mostAutomaticIterations)
+        let requested = 60 * pictureCount / defaultBatchSize
+        return Swift.min(Swift.max((requested + 50) / 100 * 100, 1200), maximumAutomaticIterationCount)
     }
 
     /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸, before it falls along a cosine.

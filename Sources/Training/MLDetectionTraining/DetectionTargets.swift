@@ -1,8 +1,9 @@
 import Glibc
 import MLNumerics
 
-/// The target outputs of the network for views, in the form of TTFNet (Liu and others 2020): a Gaussian around the centre of
-/// each object in the map of its label, and the distances from cells near the centre to the object's four sides.
+/// The target outputs of the network for views, in the form of TTFNet (Liu and others 2020): a Gaussian around the
+/// centre of each object in the map of its label, and the distances from cells near the centre to the object's four
+/// sides.
 struct DetectionTargets {
     /// Half of the Gaussian's extent, as a share of half of the object's.
     static let share = 0.54
@@ -34,14 +35,14 @@ struct DetectionTargets {
         }
         let objectCount = Float(max(views.reduce(0) { $0 + $1.count }, 1))
         let total = max(weights.reduce(0, +), 1e-6)
-        for place in weights.indices { weights[place] /= total }
-        for place in others.indices {
-            if centres[place] > 0 {
-                centres[place] = 1 / objectCount
-                others[place] = 0
+        for position in weights.indices { weights[position] /= total }
+        for position in others.indices {
+            if centres[position] > 0 {
+                centres[position] = 1 / objectCount
+                others[position] = 0
             } else {
-                let rest = 1 - others[place]
-                others[place] = rest * rest * rest * rest / objectCount
+                let remaining = 1 - others[position]
+                others[position] = remaining * remaining * remaining * remaining / objectCount
             }
         }
     }

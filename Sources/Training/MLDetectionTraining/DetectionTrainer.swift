@@ -15,9 +15,9 @@ package struct DetectionReport: Sendable, Hashable {
 
 /// Trains a detector's head on features of views of pictures.
 ///
-/// Some of the views of each iteration are new, the others are chosen among the latest ones, so that the costly features
-/// of a view are learned from a few times only. The same seed gives the same head on any number of threads, also when
-/// training continues from saved state: views are functions of the seed and their number.
+/// Some of the views of each iteration are new, the others are chosen among the latest ones, so that the costly
+/// features of a view are learned from a few times only. The same seed gives the same head on any number of threads,
+/// also when training continues from saved state: views are functions of the seed and their number.
 package struct DetectionTrainer: IterativeTraining {
     package private(set) var settings: DetectionSettings
     /// The number of iterations so far.
@@ -118,8 +118,8 @@ package struct DetectionTrainer: IterativeTraining {
     private func learningRate(_ iteration: Int) -> Double {
         let rising = Swift.min(1, Double(iteration + 1) / Double(DetectionSettings.risingIterations))
         let share = Swift.min(1, Double(iteration) / Double(settings.iterations))
-        let least = DetectionSettings.lastShare
-        return DetectionSettings.learningRate * rising * (least + (1 - least) * (1 + cos(.pi * share)) / 2)
+        let minimum = DetectionSettings.lastShare
+        return DetectionSettings.learningRate * rising * (minimum + (1 - minimum) * (1 + cos(.pi * share)) / 2)
     }
 
     private mutating func updateMeans() {
@@ -129,7 +129,9 @@ package struct DetectionTrainer: IterativeTraining {
             let current = trainer.parameters[index]
             means[index].withMutableElements(of: Float.self) { target in
                 current.withElements(of: Float.self) { values in
-                    for place in target.indices { target[place] += (1 - decay) * (values[place] - target[place]) }
+                    for position in target.indices {
+                        target[position] += (1 - decay) * (values[position] - target[position])
+                    }
                 }
             }
         }
@@ -151,9 +153,9 @@ package struct DetectionTrainer: IterativeTraining {
         var source = SplitMix64(seed: settings.seed &+ 0xD1B5_4A32_D192_ED03 &* UInt64(iteration + 1))
         var old = Array(Swift.max(0, new.lowerBound - settings.window)..<new.lowerBound)
         while chosen.count < settings.batchSize, !old.isEmpty {
-            let place = Int(source.next().multipliedFullWidth(by: UInt64(old.count)).high)
-            chosen.append(old[place])
-            old.swapAt(place, old.count - 1)
+            let position = Int(source.next().multipliedFullWidth(by: UInt64(old.count)).high)
+            chosen.append(old[position])
+            old.swapAt(position, old.count - 1)
             old.removeLast()
         }
         return chosen
@@ -161,15 +163,15 @@ package struct DetectionTrainer: IterativeTraining {
 
     /// The picture of a view: all pictures in a random order, then in another, and so on.
     private func example(_ view: Int) -> DetectionExample {
-        let (round, place) = view.quotientAndRemainder(dividingBy: examples.count)
+        let (round, position) = view.quotientAndRemainder(dividingBy: examples.count)
         var source = SplitMix64(seed: settings.seed &+ 0x9E6C_63D0_876A_3F6B &* UInt64(round + 1))
         var order = Array(examples.indices)
-        // Only the first `place` choices of the shuffle are needed.
-        for index in 0...place {
+        // Only the first `position` choices of the shuffle are needed.
+        for index in 0...position {
             let other = index + Int(source.next().multipliedFullWidth(by: UInt64(order.count - index)).high)
             order.swapAt(index, other)
         }
-        return examples[order[place]]
+        return examples[order[position]]
     }
 
     /// Computes views that are missing.

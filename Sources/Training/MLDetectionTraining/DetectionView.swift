@@ -8,7 +8,7 @@ package struct DetectionView: Sendable {
     package var objects: [DetectionObject]
 
     /// The least share of an object that a view shows for the object to count.
-    static let leastShare = 0.3
+    static let minimumShare = 0.3
     /// The value of the colours around the picture.
     static let margin: UInt8 = 127
 
@@ -38,8 +38,8 @@ package struct DetectionView: Sendable {
             let top = uniform(min(0, 1 - height), max(0, 1 - height))
             frame = DetectionBox(left: left, top: top, right: left + width, bottom: top + height)
         }
-        var view = DetectionView(picture: shown(bitmap, frame), objects: [])
-        view.objects = objects.compactMap { seen($0, frame) }
+        var view = DetectionView(picture: crop(bitmap, frame), objects: [])
+        view.objects = objects.compactMap { visiblePart($0, frame) }
         if unit() < 0.5 {
             view.picture = view.picture.upright(fromExifOrientation: 2)
             for index in view.objects.indices {
@@ -47,27 +47,27 @@ package struct DetectionView: Sendable {
                 (view.objects[index].box.left, view.objects[index].box.right) = (1 - box.right, 1 - box.left)
             }
         }
-        let light = Light(
+        let adjustment = ColorAdjustment(
             brightness: unit() < 0.5 ? uniform(-0.12, 0.12) : 0,
             contrast: unit() < 0.5 ? uniform(0.7, 1.3) : 1,
             saturation: unit() < 0.5 ? uniform(0.6, 1.4) : 1
         )
-        light.apply(to: &view.picture)
+        adjustment.apply(to: &view.picture)
         return view
     }
 
     /// The part of a picture in `frame`, in fractions of the picture, in the network's size.
-    private static func shown(_ bitmap: Bitmap, _ frame: DetectionBox) -> Bitmap {
+    private static func crop(_ bitmap: Bitmap, _ frame: DetectionBox) -> Bitmap {
         let side = DetectionGrid.side
         let (width, height) = (Double(bitmap.width), Double(bitmap.height))
         // The pixels of the view that the picture covers.
-        func place(_ value: Double, _ start: Double, _ extent: Double) -> Int {
+        func position(_ value: Double, _ start: Double, _ extent: Double) -> Int {
             min(max(Int(((value - start) / extent * Double(side)).rounded()), 0), side)
         }
-        let left = place(0, frame.left, frame.width)
-        let right = max(place(1, frame.left, frame.width), left + 1)
-        let top = place(0, frame.top, frame.height)
-        let bottom = max(place(1, frame.top, frame.height), top + 1)
+        let left = position(0, frame.left, frame.width)
+        let right = max(position(1, frame.left, frame.width), left + 1)
+        let top = position(0, frame.top, frame.height)
+        let bottom = max(position(1, frame.top, frame.height), top + 1)
         func source(_ pixel: Int, _ start: Double, _ extent: Double, _ size: Double) -> Double {
             min(max((start + Double(pixel) / Double(side) * extent) * size, 0), size)
         }
@@ -90,9 +90,9 @@ package struct DetectionView: Sendable {
     }
 
     /// An object as the view shows it; `nil` if it shows too little of it.
-    private static func seen(_ object: DetectionObject, _ frame: DetectionBox) -> DetectionObject? {
+    private static func visiblePart(_ object: DetectionObject, _ frame: DetectionBox) -> DetectionObject? {
         let visible = object.box.intersection(frame)
-        guard visible.area > leastShare * object.box.area else { return nil }
+        guard visible.area > minimumShare * object.box.area else { return nil }
         let box = DetectionBox(
             left: (visible.left - frame.left) / frame.width,
             top: (visible.top - frame.top) / frame.height,
@@ -104,7 +104,7 @@ package struct DetectionView: Sendable {
 }
 
 /// A change of a picture's colours.
-private struct Light {
+private struct ColorAdjustment {
     var brightness: Double
     var contrast: Double
     var saturation: Double
@@ -115,16 +115,18 @@ private struct Light {
             Float(brightness * 255 + 127.5 * (1 - contrast)), Float(contrast), Float(saturation)
         )
         picture.pixels.withUnsafeMutableBufferPointer { pixels in
-            for place in Swift.stride(from: 0, to: pixels.count, by: 4) {
-                let (red, green, blue) = (Float(pixels[place]), Float(pixels[place + 1]), Float(pixels[place + 2]))
+            for position in Swift.stride(from: 0, to: pixels.count, by: 4) {
+                let (red, green, blue) = (
+                    Float(pixels[position]), Float(pixels[position + 1]), Float(pixels[position + 2])
+                )
                 let grey = 0.299 * red + 0.587 * green + 0.114 * blue
                 func changed(_ value: Float) -> UInt8 {
                     let result = (grey + (value - grey) * share) * factor + shift
                     return UInt8(min(max(result, 0), 255))
                 }
-                pixels[place] = changed(red)
-                pixels[place + 1] = changed(green)
-                pixels[place + 2] = changed(blue)
+                pixels[position] = changed(red)
+                pixels[position + 1] = changed(green)
+                pixels[position + 2] = changed(blue)
             }
         }
     }

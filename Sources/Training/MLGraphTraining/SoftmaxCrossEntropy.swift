@@ -7,8 +7,9 @@ import MLOperators
 /// Softmax cross-entropy with target probabilities: l[n] = −Σ t[n, k] · log max(p[n, k], 10⁻³⁷), where p is the softmax
 /// of x along k.
 ///
-/// Operands: x [N, K], t [N, K], whose rows sum to 1. Result: [N]. The gradient with respect to x is (p − t) · dl, that of the
-/// loss without the lower bound of p, so that it does not vanish for confident wrong predictions. The targets have none.
+/// Operands: x [N, K], t [N, K], whose rows sum to 1. Result: [N]. The gradient with respect to x is (p − t) · dl, that
+/// of the loss without the lower bound of p, so that it does not vanish for confident wrong predictions. The targets
+/// have none.
 package struct SoftmaxCrossEntropy: DifferentiableOperator {
     package init() {}
 
@@ -33,7 +34,7 @@ package struct SoftmaxCrossEntropy: DifferentiableOperator {
             return -range.reduce(0) { sum, index in
                 guard t[index] != 0 else { return sum }
                 let probability = exp(x[index] - maximum) / total
-                return sum + t[index] * log(max(probability, CrossEntropyKernel.leastProbability))
+                return sum + t[index] * log(max(probability, CrossEntropyKernel.minimumProbability))
             }
         }
         return [Tensor(values: losses, scalarType: operands.scalarType(), shape: [shape[0]])]

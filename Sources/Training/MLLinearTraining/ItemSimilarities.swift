@@ -39,8 +39,8 @@ package struct ItemSimilarities: Hashable, Sendable {
         package var userCount: Int
         package var itemCount: Int
 
-        /// - Throws: `.invalidInput` when lengths differ, numbers of users or items are out of range, or a rating is not
-        ///   finite.
+        /// - Throws: `.invalidInput` when lengths differ, numbers of users or items are out of range, or a rating is
+        ///   not finite.
         package init(
             users: [Int32],
             items: [Int32],
@@ -89,11 +89,11 @@ package struct ItemSimilarities: Hashable, Sendable {
         precondition(neighbors.count == shifts.count)
         let sorted = neighbors.map { list in list.sorted { $0.item < $1.item } }
         self.neighbors = sorted
-        influences = Self.turned(sorted)
+        influences = Self.rotated(sorted)
         self.shifts = shifts
     }
 
-    private static func turned(_ neighbors: [[Neighbor]]) -> [[Neighbor]] {
+    private static func rotated(_ neighbors: [[Neighbor]]) -> [[Neighbor]] {
         var result = [[Neighbor]](repeating: [], count: neighbors.count)
         for (item, list) in neighbors.enumerated() {
             for neighbor in list {
@@ -164,7 +164,7 @@ package struct ItemSimilarities: Hashable, Sendable {
             throw ModelError(.cancelled, "the search for similar items was cancelled")
         }
         self.neighbors = neighbors
-        influences = Self.turned(neighbors)
+        influences = Self.rotated(neighbors)
         self.shifts = shifts
     }
 
@@ -204,9 +204,9 @@ package struct ItemSimilarities: Hashable, Sendable {
             let score = scores[item]
             if items.count == count, scores[items[count - 1]] >= score { continue }
             guard isAllowed(item) else { continue }
-            var place = items.count
-            while place > 0, scores[items[place - 1]] < score { place -= 1 }
-            items.insert(item, at: place)
+            var position = items.count
+            while position > 0, scores[items[position - 1]] < score { position -= 1 }
+            items.insert(item, at: position)
             if items.count > count { items.removeLast() }
         }
         return items
@@ -246,9 +246,9 @@ private struct RatingLists: Sendable {
     init(_ owners: [Int32], _ others: [Int32], _ values: [Double], count: Int) {
         let order = owners.indices.sorted { (owners[$0], others[$0], $0) < (owners[$1], others[$1], $1) }
         var result = Self(starts: [Int](repeating: 0, count: count + 1), indices: [], values: [])
-        for (place, entry) in order.enumerated() {
-            if place + 1 < order.count, owners[order[place + 1]] == owners[entry],
-                others[order[place + 1]] == others[entry]
+        for (position, entry) in order.enumerated() {
+            if position + 1 < order.count, owners[order[position + 1]] == owners[entry],
+                others[order[position + 1]] == others[entry]
             {
                 continue
             }
@@ -324,22 +324,24 @@ extension ItemSimilarities {
         private func neighbors(of item: Int, _ scratch: Scratch) -> [Neighbor] {
             for entry in byItem.starts[item]..<byItem.starts[item + 1] {
                 let (user, own) = (Int(byItem.indices[entry]), byItem.values[entry])
-                for place in byUser.starts[user]..<byUser.starts[user + 1] {
-                    let other = Int(byUser.indices[place])
+                for position in byUser.starts[user]..<byUser.starts[user + 1] {
+                    let other = Int(byUser.indices[position])
                     if !scratch.isTouched[other] {
                         scratch.isTouched[other] = true
                         scratch.touched.append(Int32(other))
                     }
-                    scratch.sums[other] += own * byUser.values[place]
+                    scratch.sums[other] += own * byUser.values[position]
                 }
             }
             var found: [Neighbor] = []
             for other in scratch.touched {
-                let place = Int(other)
-                let similarity = similarity(scratch.sums[place], sizes[item], sizes[place])
-                if place != item, similarity > threshold { found.append(Neighbor(item: other, similarity: similarity)) }
-                scratch.sums[place] = 0
-                scratch.isTouched[place] = false
+                let position = Int(other)
+                let similarity = similarity(scratch.sums[position], sizes[item], sizes[position])
+                if position != item, similarity > threshold {
+                    found.append(Neighbor(item: other, similarity: similarity))
+                }
+                scratch.sums[position] = 0
+                scratch.isTouched[position] = false
             }
             scratch.touched.removeAll(keepingCapacity: true)
             if found.count > maxCount {
@@ -356,8 +358,8 @@ extension ItemSimilarities {
             case .jaccard: value = own > 0 && other > 0 ? common / (own + other - common) : 0
             case .cosine, .pearson: value = own * other > 0 ? common / (own * other).squareRoot() : 0
             }
-            let least = measure == .jaccard ? 0.0 : -1
-            return Swift.max(least, Swift.min(1, (value * 0x1p24).rounded(.toNearestOrAwayFromZero) * 0x1p-24))
+            let minimum = measure == .jaccard ? 0.0 : -1
+            return Swift.max(minimum, Swift.min(1, (value * 0x1p24).rounded(.toNearestOrAwayFromZero) * 0x1p-24))
         }
     }
 }

@@ -30,24 +30,24 @@ struct LBFGS: Sendable {
     /// The step that the memory suggests; without any pairs, the negative gradient scaled by `curvatures`.
     func direction(_ gradient: [Double], _ curvatures: [Double]) -> [Double] {
         var step = gradient.map { -$0 }
-        var shares = [Double](repeating: 0, count: pairs.count)
+        var fractions = [Double](repeating: 0, count: pairs.count)
         for index in pairs.indices.reversed() {
-            shares[index] = Self.dot(pairs[index].change, step) / pairs[index].product
-            Self.add(-shares[index], pairs[index].gradientChange, to: &step)
+            fractions[index] = Self.dot(pairs[index].change, step) / pairs[index].product
+            Self.add(-fractions[index], pairs[index].gradientChange, to: &step)
         }
         // The initial Hessian: a diagonal, scaled by the curvature along the last step.
         var scale = 1.0
         if let last = pairs.last {
             var squares = 0.0
-            for place in curvatures.indices {
-                squares += last.gradientChange[place] * last.gradientChange[place] / curvatures[place]
+            for position in curvatures.indices {
+                squares += last.gradientChange[position] * last.gradientChange[position] / curvatures[position]
             }
             scale = last.product / squares
         }
-        for place in step.indices { step[place] *= scale / curvatures[place] }
+        for position in step.indices { step[position] *= scale / curvatures[position] }
         for index in pairs.indices {
             let share = Self.dot(pairs[index].gradientChange, step) / pairs[index].product
-            Self.add(shares[index] - share, pairs[index].change, to: &step)
+            Self.add(fractions[index] - share, pairs[index].change, to: &step)
         }
         return step
     }
@@ -57,14 +57,14 @@ struct LBFGS: Sendable {
         let (x, y) = (a.span, b.span)
         let whole = x.count / 8 * 8
         var sum = Vector.zero
-        for place in stride(from: 0, to: whole, by: 8) { sum += load(x, at: place) * load(y, at: place) }
+        for position in stride(from: 0, to: whole, by: 8) { sum += load(x, at: position) * load(y, at: position) }
         var total = sum.sum()
-        for place in whole..<x.count { total += x[place] * y[place] }
+        for position in whole..<x.count { total += x[position] * y[position] }
         return total
     }
 
     private static func add(_ factor: Double, _ a: [Double], to b: inout [Double]) {
-        for place in b.indices { b[place] += factor * a[place] }
+        for position in b.indices { b[position] += factor * a[position] }
     }
 }
 

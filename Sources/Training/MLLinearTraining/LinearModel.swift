@@ -22,10 +22,10 @@ package struct LinearModel: Hashable, Sendable {
             let own = coefficients[output * tiles.width..<(output + 1) * tiles.width]
             var row = [Double](repeating: 0, count: tiles.width - 1)
             var offset = own[own.startIndex]
-            for place in 1..<Swift.max(tiles.width, 1) {
-                let weight = own[own.startIndex + place] / tiles.scales[place]
-                row[tiles.columns[place]] = weight
-                offset -= weight * tiles.means[place]
+            for position in 1..<Swift.max(tiles.width, 1) {
+                let weight = own[own.startIndex + position] / tiles.scales[position]
+                row[tiles.columns[position]] = weight
+                offset -= weight * tiles.means[position]
             }
             weights.append(row)
             offsets.append(offset)
@@ -45,18 +45,18 @@ package struct LinearModel: Hashable, Sendable {
         var coefficients = [Double](repeating: 0, count: outputs * tiles.width)
         for output in 0..<outputs {
             coefficients[output * tiles.width] = offsets[output]
-            for place in 1..<Swift.max(tiles.width, 1) {
-                let weight = weights[output][tiles.columns[place]]
-                coefficients[output * tiles.width + place] = weight * tiles.scales[place]
-                coefficients[output * tiles.width] += weight * tiles.means[place]
+            for position in 1..<Swift.max(tiles.width, 1) {
+                let weight = weights[output][tiles.columns[position]]
+                coefficients[output * tiles.width + position] = weight * tiles.scales[position]
+                coefficients[output * tiles.width] += weight * tiles.means[position]
             }
         }
         var scores = [Double](repeating: 0, count: tiles.tileCount * outputs * LinearTiles.rows)
         LinearProblem.score(tiles, coefficients, outputs: outputs, into: &scores)
         var result = [Double](repeating: 0, count: tiles.rowCount * outputs)
         for row in 0..<tiles.rowCount {
-            let place = row / LinearTiles.rows * outputs * LinearTiles.rows + row % LinearTiles.rows
-            for output in 0..<outputs { result[row * outputs + output] = scores[place + output * LinearTiles.rows] }
+            let position = row / LinearTiles.rows * outputs * LinearTiles.rows + row % LinearTiles.rows
+            for output in 0..<outputs { result[row * outputs + output] = scores[position + output * LinearTiles.rows] }
         }
         return result
     }

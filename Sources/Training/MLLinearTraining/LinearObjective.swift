@@ -71,9 +71,9 @@ extension LinearObjective {
 
 typealias Vector = SIMD8<Double>
 
-/// Eight numbers of an array from `place` on, which must all be in it.
-@inline(__always) func load(_ values: Span<Double>, at place: Int) -> Vector {
-    values.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: place &* 8, as: Vector.self)
+/// Eight numbers of an array from `position` on, which must all be in it.
+@inline(__always) func load(_ values: Span<Double>, at position: Int) -> Vector {
+    values.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position &* 8, as: Vector.self)
 }
 
 @inline(__always) func load(_ pointer: UnsafePointer<Double>, _ vector: Int) -> Vector {
@@ -189,15 +189,15 @@ extension LinearObjective {
             guard let highest = room.baseAddress else { return 0 }
             let sums = highest + tile.count
             for vector in 0..<vectors {
-                var most = Vector.zero
+                var maximum = Vector.zero
                 for output in 0..<outputs {
                     let score = load(tile.scores + output * stride, vector)
-                    most.replace(with: score, where: score .> most)
+                    maximum.replace(with: score, where: score .> maximum)
                 }
-                store(most, highest, vector)
-                store(-most, sums, vector)
+                store(maximum, highest, vector)
+                store(-maximum, sums, vector)
                 for output in 0..<outputs {
-                    store(load(tile.scores + output * stride, vector) - most, p + output * stride, vector)
+                    store(load(tile.scores + output * stride, vector) - maximum, p + output * stride, vector)
                 }
             }
             DoubleKernel.exponentials(sums, count: tile.count)

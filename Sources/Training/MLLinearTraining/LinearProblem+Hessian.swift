@@ -16,7 +16,7 @@ extension LinearProblem {
             tileCount,
             width: pairs.count * block,
             work: dense * dense * LinearTiles.rows / 2 * pairs.count,
-            most: 16
+            maximum: 16
         )
         var parts = [Double](repeating: 0, count: slices.count * pairs.count * block)
         parts.withUnsafeMutableBufferPointer { parts in
@@ -78,16 +78,16 @@ extension LinearProblem {
         let sampling = tiles.rowCount / (1000 * coefficientCount)
         guard sampling > 1, tiles.sparseWidth == 0 else { return 1 }
         let count = Double(sampledRows(sampling))
-        for place in 1..<Swift.max(tiles.denseWidth, 1) {
+        for position in 1..<Swift.max(tiles.denseWidth, 1) {
             var squares = Vector.zero
             for tile in stride(from: 0, to: tiles.tileCount, by: sampling) {
-                let x = tiles.tile(tile) + place * LinearTiles.rows
+                let x = tiles.tile(tile) + position * LinearTiles.rows
                 for vector in 0..<tiles.filledCount(tile) / 8 {
                     let value = load(x, vector)
                     squares += value * value
                 }
             }
-            let mean = tiles.means[place] / tiles.scales[place]
+            let mean = tiles.means[position] / tiles.scales[position]
             let (variance, sampled) = (1 - mean * mean, squares.sum() / count)
             guard sampled > 0 ? sampled > variance / 1.5 && sampled < variance * 1.5 : variance < 1e-9 else { return 1 }
         }
@@ -137,8 +137,8 @@ extension LinearProblem {
         into result: UnsafeMutablePointer<Double>
     ) {
         let (dense, x, count) = (tiles.denseWidth, tiles.tile(tile), tiles.filledCount(tile))
-        for place in 0..<dense {
-            let (own, target) = (x + place * LinearTiles.rows, scaled + place * LinearTiles.rows)
+        for position in 0..<dense {
+            let (own, target) = (x + position * LinearTiles.rows, scaled + position * LinearTiles.rows)
             for vector in 0..<count / 8 { store(load(own, vector) * load(curvature, vector), target, vector) }
         }
         for start in stride(from: 0, to: count, by: Self.terms) {
@@ -167,8 +167,8 @@ extension LinearProblem {
     /// Stores a tile's dense columns row by row.
     private func layOutRows(_ tile: Int, _ rows: UnsafeMutablePointer<Double>) {
         let (dense, x) = (tiles.denseWidth, tiles.tile(tile))
-        for place in 0..<dense {
-            for row in 0..<tiles.count(tile) { rows[row &* dense &+ place] = x[place &* LinearTiles.rows &+ row] }
+        for position in 0..<dense {
+            for row in 0..<tiles.count(tile) { rows[row &* dense &+ position] = x[position &* LinearTiles.rows &+ row] }
         }
     }
 
@@ -188,7 +188,7 @@ extension LinearProblem {
                         let factor = curvature[row] * values[entry]
                         let target = result + (dense + Int(indices[entry])) * width
                         let own = rows + row * dense
-                        for place in 0..<dense { target[place] += factor * own[place] }
+                        for position in 0..<dense { target[position] += factor * own[position] }
                         // Columns ascend within a row.
                         for other in start...entry {
                             target[dense &+ Int(indices[other])] += factor * values[other]

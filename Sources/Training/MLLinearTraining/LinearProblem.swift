@@ -71,10 +71,10 @@ package struct LinearProblem: Sendable {
     package func penalty(_ coefficients: [Double]) -> Double {
         var (squares, magnitudes) = (0.0, 0.0)
         for output in 0..<outputs {
-            for place in 1..<Swift.max(width, 1) {
-                let value = coefficients[output * width + place]
-                squares += l2[place] * value * value
-                magnitudes += l1[place] * value.magnitude
+            for position in 1..<Swift.max(width, 1) {
+                let value = coefficients[output * width + position]
+                squares += l2[position] * value * value
+                magnitudes += l1[position] * value.magnitude
             }
         }
         return squares + magnitudes
@@ -176,9 +176,9 @@ package struct LinearProblem: Sendable {
         let (indices, values) = (entries.indices.span, entries.values.span)
         for row in 0..<tiles.count(tile) {
             for entry in tiles.byRow.starts[first + row]..<tiles.byRow.starts[first + row + 1] {
-                let (place, value) = (Int(indices[unchecked: entry]) &* outputs, values[unchecked: entry])
+                let (position, value) = (Int(indices[unchecked: entry]) &* outputs, values[unchecked: entry])
                 for output in 0..<outputs {
-                    y[output &* LinearTiles.rows &+ row] += value * sparse[unchecked: place &+ output]
+                    y[output &* LinearTiles.rows &+ row] += value * sparse[unchecked: position &+ output]
                 }
             }
         }
@@ -222,7 +222,7 @@ package struct LinearProblem: Sendable {
                                     _,
                                     range in
                                     for tile in range {
-                                        let (row, place) = (
+                                        let (row, position) = (
                                             tile * LinearTiles.rows, tile * LinearTiles.rows * outputs
                                         )
                                         losses[tile] = objective.loss(
@@ -231,9 +231,9 @@ package struct LinearProblem: Sendable {
                                                 targets: targets + row,
                                                 weights: weights + row,
                                                 isWeighted: isWeighted,
-                                                scores: scores + place,
-                                                residual: residual + place,
-                                                probabilities: probabilities + place
+                                                scores: scores + position,
+                                                residual: residual + position,
+                                                probabilities: probabilities + position
                                             )
                                         )
                                     }
@@ -256,8 +256,8 @@ package struct LinearProblem: Sendable {
             for output in 0..<outputs {
                 let first = (tile * outputs + output) * LinearTiles.rows
                 for vector in 0..<tiles.filledCount(tile) / 8 {
-                    let place = first &+ vector &* 8
-                    sum += load(residual, at: place) * (load(to, at: place) - load(from, at: place))
+                    let position = first &+ vector &* 8
+                    sum += load(residual, at: position) * (load(to, at: position) - load(from, at: position))
                 }
             }
         }
@@ -269,8 +269,8 @@ package struct LinearProblem: Sendable {
         let (width, dense, outputs) = (self.width, tiles.denseWidth, self.outputs)
         var result = [Double](repeating: 0, count: coefficientCount)
         for output in 0..<outputs {
-            for place in 0..<width {
-                result[output * width + place] = 2 * l2[place] * coefficients[output * width + place]
+            for position in 0..<width {
+                result[output * width + position] = 2 * l2[position] * coefficients[output * width + position]
             }
         }
         residual.withUnsafeBufferPointer { residual in
@@ -281,7 +281,7 @@ package struct LinearProblem: Sendable {
                     let step = 64
                     Workers.parallelFor((dense + step - 1) / step) { part, _ in
                         let range = part * step..<Swift.min(dense, (part + 1) * step)
-                        addDense(residual, places: range, tiles: 0..<tiles.tileCount, width, into: result)
+                        addDense(residual, positions: range, tiles: 0..<tiles.tileCount, width, into: result)
                     }
                 } else {
                     let slices = Slices(
@@ -295,7 +295,7 @@ package struct LinearProblem: Sendable {
                         slices.run { slice, range in
                             addDense(
                                 residual,
-                                places: 0..<dense,
+                                positions: 0..<dense,
                                 tiles: range,
                                 dense,
                                 into: parts + slice * dense * outputs
@@ -304,8 +304,9 @@ package struct LinearProblem: Sendable {
                     }
                     for slice in 0..<slices.count {
                         for output in 0..<outputs {
-                            for place in 0..<dense {
-                                result[output * width + place] += parts[(slice * outputs + output) * dense + place]
+                            for position in 0..<dense {
+                                result[output * width + position] +=
+                                    parts[(slice * outputs + output) * dense + position]
                             }
                         }
                     }
@@ -319,27 +320,28 @@ package struct LinearProblem: Sendable {
     /// result[output × stride + place] += Σ x[place] · residual[output] over tiles.
     private func addDense(
         _ residual: UnsafePointer<Double>,
-        places: Range<Int>,
+        positions: Range<Int>,
         tiles range: Range<Int>,
         _ stride: Int,
         into result: UnsafeMutablePointer<Double>
     ) {
-        withUnsafeTemporaryAllocation(of: Double.self, capacity: places.count * outputs) { room in
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: positions.count * outputs) { room in
             guard let room = room.baseAddress else { return }
             for tile in range {
                 DoubleKernel.dots(
                     residual + tile * outputs * LinearTiles.rows,
                     rows: outputs,
                     stride: LinearTiles.rows,
-                    tiles.tile(tile) + places.lowerBound * LinearTiles.rows,
-                    rows: places.count,
+                    tiles.tile(tile) + positions.lowerBound * LinearTiles.rows,
+                    rows: positions.count,
                     stride: LinearTiles.rows,
                     terms: tiles.filledCount(tile),
                     into: room
                 )
                 for output in 0..<outputs {
-                    for place in places {
-                        result[output * stride + place] += room[output * places.count + place - places.lowerBound]
+                    for position in positions {
+                        result[output * stride + position] +=
+                            room[output * positions.count + position - positions.lowerBound]
                     }
                 }
             }
@@ -358,10 +360,10 @@ package struct LinearProblem: Sendable {
                     for column in range {
                         for entry in tiles.byColumn.starts[column]..<tiles.byColumn.starts[column + 1] {
                             let row = Int(indices[entry])
-                            let place = row / LinearTiles.rows * outputs * LinearTiles.rows + row % LinearTiles.rows
+                            let position = row / LinearTiles.rows * outputs * LinearTiles.rows + row % LinearTiles.rows
                             for output in 0..<outputs {
                                 result[output &* width &+ dense &+ column] +=
-                                    values[entry] * residual[place &+ output &* LinearTiles.rows]
+                                    values[entry] * residual[position &+ output &* LinearTiles.rows]
                             }
                         }
                     }

@@ -94,32 +94,32 @@ package final class LinearTiles: @unchecked Sendable {
             for row in 0..<Self.rows { ones[row] = tile * Self.rows + row < rowCount ? 1 : 0 }
         }
         var packer = Packer(rowCount: rowCount, denseWidth: denseWidth, base: base, means: means, scales: scales)
-        var place = 1
+        var position = 1
         for block in blocks {
             switch block {
             case .dense(let values, let width):
-                try packer.pack(values, stride: width, count: width, at: place, columns)
-                place += width
+                try packer.pack(values, stride: width, count: width, at: position, columns)
+                position += width
             case .column(let values):
-                try packer.pack(values, stride: 1, count: 1, at: place, columns)
-                place += 1
+                try packer.pack(values, stride: 1, count: 1, at: position, columns)
+                position += 1
             case .sparse, .categories: break
             }
         }
-        precondition(place == ready)
+        precondition(position == ready)
         for column in full {
-            try packer.pack(column.values, stride: 1, count: 1, at: place, columns)
-            place += 1
+            try packer.pack(column.values, stride: 1, count: 1, at: position, columns)
+            position += 1
         }
         (means, scales) = (packer.means, packer.scales)
         var byColumn = Compressed()
         for column in sparse {
             let scale = Self.scale(column.values, count: rowCount)
-            scales[place] = scale
+            scales[position] = scale
             byColumn.indices += column.rows
             byColumn.values += column.values.map { $0 / scale }
             byColumn.starts.append(byColumn.indices.count)
-            place += 1
+            position += 1
         }
         self.means = means
         self.scales = scales
@@ -144,12 +144,12 @@ package final class LinearTiles: @unchecked Sendable {
         var means: [Double]
         var scales: [Double]
 
-        /// Stores `count` columns whose rows are `stride` apart at `place` and the places after it.
+        /// Stores `count` columns whose rows are `stride` apart at `position` and the places after it.
         mutating func pack(
             _ values: [Double],
             stride: Int,
             count: Int,
-            at place: Int,
+            at position: Int,
             _ columns: [Int]
         ) throws(ModelError) {
             let tileCount = (rowCount + LinearTiles.rows - 1) / LinearTiles.rows
@@ -192,27 +192,31 @@ package final class LinearTiles: @unchecked Sendable {
                 if !sum.isFinite || !(squares > 1e-200 && squares < 1e200) {
                     let own = (0..<rowCount).map { values[$0 * stride + column] }
                     if let row = own.firstIndex(where: { !$0.isFinite }) {
-                        throw LinearTrainingMatrix.Block.notFinite(column: columns[place + column], row: row, own[row])
+                        throw LinearTrainingMatrix.Block.notFinite(
+                            column: columns[position + column],
+                            row: row,
+                            own[row]
+                        )
                     }
-                    scales[place + column] = LinearTiles.scale(own, count: rowCount)
-                    means[place + column] = own.reduce(0) { $0 + $1 / Double(rowCount) }
+                    scales[position + column] = LinearTiles.scale(own, count: rowCount)
+                    means[position + column] = own.reduce(0) { $0 + $1 / Double(rowCount) }
                 } else {
-                    scales[place + column] = (squares / Double(rowCount)).squareRoot()
-                    means[place + column] = sum / Double(rowCount)
+                    scales[position + column] = (squares / Double(rowCount)).squareRoot()
+                    means[position + column] = sum / Double(rowCount)
                 }
                 // A constant column has no slope; the rounding of its mean must not give it one.
                 let first = values[column]
-                if (means[place + column] - first).magnitude <= 1e-12 * first.magnitude,
+                if (means[position + column] - first).magnitude <= 1e-12 * first.magnitude,
                     (0..<rowCount).allSatisfy({ values[$0 * stride + column] == first })
                 {
-                    means[place + column] = first
+                    means[position + column] = first
                 }
             }
-            fill(values, stride: stride, count: count, at: place, slices)
+            fill(values, stride: stride, count: count, at: position, slices)
         }
 
         /// Writes columns, less their means and divided by their scales, into the tiles.
-        private func fill(_ values: [Double], stride: Int, count: Int, at place: Int, _ slices: Slices) {
+        private func fill(_ values: [Double], stride: Int, count: Int, at position: Int, _ slices: Slices) {
             let (rowCount, denseWidth, base) = (self.rowCount, self.denseWidth, self.base)
             let (means, scales) = (self.means, self.scales)
             values.withUnsafeBufferPointer { values in
@@ -222,9 +226,9 @@ package final class LinearTiles: @unchecked Sendable {
                         let start = tile * LinearTiles.rows
                         let own = Swift.min(rowCount - start, LinearTiles.rows)
                         for column in 0..<count {
-                            let target = base + (tile * denseWidth + place + column) * LinearTiles.rows
+                            let target = base + (tile * denseWidth + position + column) * LinearTiles.rows
                             let source = values + start * stride + column
-                            let (mean, scale) = (means[place + column], scales[place + column])
+                            let (mean, scale) = (means[position + column], scales[position + column])
                             let (factor, isSmall) = (1 / scale, scale < 1e-300)
                             for row in 0..<own {
                                 let value = source[row &* stride] - mean
@@ -252,10 +256,10 @@ extension LinearTiles.Compressed {
         var ends = result.starts
         for outer in 0..<starts.count - 1 {
             for entry in starts[outer]..<starts[outer + 1] {
-                let place = ends[Int(indices[entry])]
+                let position = ends[Int(indices[entry])]
                 ends[Int(indices[entry])] += 1
-                result.indices[place] = Int32(outer)
-                result.values[place] = values[entry]
+                result.indices[position] = Int32(outer)
+                result.values[position] = values[entry]
             }
         }
         return result
@@ -300,12 +304,12 @@ struct Slices {
     ///   - tileCount: The number of tiles.
     ///   - width: The number of values that each slice stores for itself.
     ///   - work: The number of operations per tile.
-    ///   - most: The maximum number of slices.
-    init(_ tileCount: Int, width: Int, work: Int, most: Int = 64) {
+    ///   - maximum: The maximum number of slices.
+    init(_ tileCount: Int, width: Int, work: Int, maximum: Int = 64) {
         self.tileCount = tileCount
         let affordable = Swift.max(1, (1 << 22) / Swift.max(width, 1))
         let worthwhile = Swift.max(1, tileCount * work / 65536)
-        count = Swift.min(Swift.max(tileCount, 1), most, affordable, worthwhile)
+        count = Swift.min(Swift.max(tileCount, 1), maximum, affordable, worthwhile)
     }
 
     func run(_ body: (_ slice: Int, _ tiles: Range<Int>) -> Void) {

@@ -210,7 +210,7 @@ package struct LinearTrainer: Sendable {
         let step = NewtonStep.solve(hessian, gradient)
         if objective == .leastSquares, settings.stepSize == 1 {
             // The quadratic model is the objective itself: its minimum needs no line search.
-            for place in step.indices { coefficients[place] += step[place] }
+            for position in step.indices { coefficients[position] += step[position] }
             objectiveValue = Swift.max(0, objectiveValue + zip(step, gradient).reduce(0) { $0 + $1.0 * $1.1 } / 2)
             isEvaluated = false
             return (true, true)
@@ -222,10 +222,11 @@ package struct LinearTrainer: Sendable {
     private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
         let width = problem.width
         var promised = 0.0
-        for (place, change) in step.enumerated() {
-            promised += gradient[place] * change
+        for (position, change) in step.enumerated() {
+            promised += gradient[position] * change
             promised +=
-                problem.l1[place % width] * ((coefficients[place] + change).magnitude - coefficients[place].magnitude)
+                problem.l1[position % width]
+                * ((coefficients[position] + change).magnitude - coefficients[position].magnitude)
         }
         guard promised < 0 else { return false }
         var length = settings.stepSize
@@ -282,8 +283,8 @@ package struct LinearTrainer: Sendable {
         /// The penalty's slope along the direction.
         func penaltySlope(_ candidate: [Double]) -> Double {
             var sum = 0.0
-            for place in direction.indices {
-                sum += 2 * problem.l2[place % problem.width] * candidate[place] * direction[place]
+            for position in direction.indices {
+                sum += 2 * problem.l2[position % problem.width] * candidate[position] * direction[position]
             }
             return sum
         }
@@ -323,13 +324,13 @@ package struct LinearTrainer: Sendable {
             } else {
                 // The zero of the secant of the slopes, kept away from both ends.
                 let crossing = low + (high - low) * lowSlope / (lowSlope - highSlope)
-                let (least, most) = (low + 0.1 * (high - low), high - 0.1 * (high - low))
-                length = crossing.isFinite ? Swift.min(Swift.max(crossing, least), most) : (low + high) / 2
+                let (minimum, maximum) = (low + 0.1 * (high - low), high - 0.1 * (high - low))
+                length = crossing.isFinite ? Swift.min(Swift.max(crossing, minimum), maximum) : (low + high) / 2
             }
             candidate = moved(length)
             let share = length / initial
-            for place in full.indices {
-                trial.scores[place] = present.scores[place] + share * (full[place] - present.scores[place])
+            for position in full.indices {
+                trial.scores[position] = present.scores[position] + share * (full[position] - present.scores[position])
             }
             problem.evaluate(&trial)
         }
@@ -344,7 +345,9 @@ package struct LinearTrainer: Sendable {
         var momentum = (1 + (1 + 4 * state.momentum * state.momentum).squareRoot()) / 2
         let share = (state.momentum - 1) / momentum
         var origin = coefficients
-        if share > 0 { for place in old.indices { origin[place] += share * (old[place] - state.previous[place]) } }
+        if share > 0 {
+            for position in old.indices { origin[position] += share * (old[position] - state.previous[position]) }
+        }
         for attempt in 0..<2 {
             if attempt > 0 || share <= 0 { origin = old }
             problem.score(origin, into: &trial.scores)
@@ -352,18 +355,18 @@ package struct LinearTrainer: Sendable {
             let gradient = problem.gradient(trial.residual, at: origin)
             let smooth = trial.loss + problem.penalty(origin) - l1Penalty(origin)
             for _ in 0..<60 {
-                let candidate = origin.indices.map { place in
+                let candidate = origin.indices.map { position in
                     NewtonStep.softened(
-                        origin[place] - gradient[place] / state.curvature,
-                        l1[place % width] / state.curvature
+                        origin[position] - gradient[position] / state.curvature,
+                        l1[position % width] / state.curvature
                     )
                 }
                 var bound = smooth
                 var turns = 0.0
-                for place in candidate.indices {
-                    let change = candidate[place] - origin[place]
-                    bound += change * (gradient[place] + change * state.curvature / 2)
-                    turns -= change * (candidate[place] - old[place])
+                for position in candidate.indices {
+                    let change = candidate[position] - origin[position]
+                    bound += change * (gradient[position] + change * state.curvature / 2)
+                    turns -= change * (candidate[position] - old[position])
                 }
                 problem.score(candidate, into: &trial.scores)
                 problem.evaluate(&trial)
@@ -389,7 +392,9 @@ package struct LinearTrainer: Sendable {
 
     private func l1Penalty(_ coefficients: [Double]) -> Double {
         var sum = 0.0
-        for place in coefficients.indices { sum += problem.l1[place % problem.width] * coefficients[place].magnitude }
+        for position in coefficients.indices {
+            sum += problem.l1[position % problem.width] * coefficients[position].magnitude
+        }
         return sum
     }
 }

@@ -31,9 +31,9 @@ enum NewtonStep {
                         for row in 0..<count { column[row] = 0 }
                     }
                     let diagonal = l[pivot * count + pivot]
-                    let rest = diagonal - column[0]
-                    if rest > 1e-12 * diagonal {
-                        let root = rest.squareRoot()
+                    let remaining = diagonal - column[0]
+                    if remaining > 1e-12 * diagonal {
+                        let root = remaining.squareRoot()
                         l[pivot * count + pivot] = root
                         for row in pivot + 1..<Swift.max(count, pivot + 1) {
                             l[row * count + pivot] = (l[row * count + pivot] - column[row - pivot]) / root
@@ -77,17 +77,17 @@ enum NewtonStep {
         hessian.withUnsafeBufferPointer { hessian in
             for _ in 0..<2000 {
                 var (farthest, largest) = (0.0, 0.0)
-                for place in 0..<count {
-                    let curvature = hessian[place * count + place]
+                for position in 0..<count {
+                    let curvature = hessian[position * count + position]
                     guard curvature > 0 else { continue }
-                    let old = coefficients[place] + step[place]
-                    let new = softened(old - slope[place] / curvature, penalty(place) / curvature)
+                    let old = coefficients[position] + step[position]
+                    let new = softened(old - slope[position] / curvature, penalty(position) / curvature)
                     largest = Swift.max(largest, new.magnitude)
                     guard new != old else { continue }
                     let change = new - old
-                    step[place] += change
+                    step[position] += change
                     farthest = Swift.max(farthest, change.magnitude)
-                    for other in 0..<count { slope[other] += hessian[place * count + other] * change }
+                    for other in 0..<count { slope[other] += hessian[position * count + other] * change }
                 }
                 if farthest <= 1e-13 * largest { break }
             }

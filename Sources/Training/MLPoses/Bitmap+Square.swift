@@ -19,7 +19,7 @@ extension Bitmap {
         }
 
         /// The place in the picture of a point in the square, in fractions of its side from its top left corner.
-        package func place(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
+        package func position(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
             let (right, down) = ((u - 0.5) * side, (v - 0.5) * side)
             return (x + cos(rotation) * right - sin(rotation) * down, y + sin(rotation) * right + cos(rotation) * down)
         }
@@ -35,14 +35,14 @@ extension Bitmap {
 
     /// The content of a square, turned upright and scaled to `size` × `size` pixels with linear interpolation.
     ///
-    /// The new pixel (i, j) is the old picture at the square's point (i / size, j / size), where whole coordinates are the
-    /// old pixels: the convention of OpenCV's `warpPerspective`. Much smaller pictures are not smoothed first.
+    /// The new pixel (i, j) is the old picture at the square's point (i / size, j / size), where whole coordinates are
+    /// the old pixels: the convention of OpenCV's `warpPerspective`. Much smaller pictures are not smoothed first.
     package func square(_ square: Square, size: Int, border: Border) -> Bitmap {
         precondition(size > 0 && width > 0 && height > 0)
         let pixel = layout.bytesPerPixel
         let step = square.side / Double(size)
         let (cosine, sine) = (cos(square.rotation) * step, sin(square.rotation) * step)
-        let origin = square.place(0, 0)
+        let origin = square.position(0, 0)
         let (lastX, lastY) = (width - 1, height - 1)
         let count = size * size * pixel
         let result = [UInt8](unsafeUninitializedCapacity: count) { target, initialized in

@@ -6,7 +6,8 @@ package import MLNumerics
 /// A body in a picture.
 package struct Body: Sendable, Hashable {
     /// MediaPipe's 33 points: nose, eyes (inner, middle, outer; left first), ears, corners of the mouth, then in pairs,
-    /// left first, shoulders, elbows, wrists, little fingers, index fingers, thumbs, hips, knees, ankles, heels and toes.
+    /// left first, shoulders, elbows, wrists, little fingers, index fingers, thumbs, hips, knees, ankles, heels and
+    /// toes.
     package var points: [Joint]
     /// The confidence that this is a body, from 0 to 1.
     package var confidence: Double
@@ -15,8 +16,8 @@ package struct Body: Sendable, Hashable {
 
     package static let pointCount = 33
 
-    /// The names of the joints that models of actions take, in their order (`Skeleton.body`), with the points whose mean
-    /// they are.
+    /// The names of the joints that models of actions take, in their order (`Skeleton.body`), with the points whose
+    /// mean they are.
     package static let joints: [[Int]] = [
         [0], [11, 12], [12], [14], [16], [11], [13], [15], [24], [26], [28], [23], [25], [27], [5], [2], [8], [7],
     ]
@@ -37,7 +38,7 @@ package struct Body: Sendable, Hashable {
 /// Finds bodies and their joints by MediaPipe's networks: persons first, then points in an upright square around each.
 package struct BodyFinder: Sendable {
     /// The least confidence of a body.
-    package static let leastConfidence = 0.5
+    package static let minimumConfidence = 0.5
     /// The points of the network: 33 of the body, and six that say where to look next.
     private static let allPoints = 39
     /// The width and height of the network's map of places.
@@ -92,21 +93,21 @@ package struct BodyFinder: Sendable {
         )
         let (values, map) = (outputs["landmarks"] ?? [], outputs["heatmap"] ?? [])
         let presence = Double(outputs["presence"]?.first ?? 0)
-        guard presence >= Self.leastConfidence else { return nil }
+        guard presence >= Self.minimumConfidence else { return nil }
         let size = Double(landmarks.size)
-        let places = (0..<Self.allPoints).map { index -> SIMD2<Double> in
+        let positions = (0..<Self.allPoints).map { index -> SIMD2<Double> in
             let stated = SIMD2(Double(values[5 * index]), Double(values[5 * index + 1])) / size
-            let (x, y) = { square.place($0.x, $0.y) }(Self.refined(stated, map, index))
+            let (x, y) = { square.position($0.x, $0.y) }(Self.refined(stated, map, index))
             return SIMD2(x, y)
         }
         let points = (0..<Body.pointCount).map { index in
             Joint(
-                x: places[index].x / Double(picture.width),
-                y: places[index].y / Double(picture.height),
+                x: positions[index].x / Double(picture.width),
+                y: positions[index].y / Double(picture.height),
                 confidence: 1 / (1 + exp(-Double(values[5 * index + 3])))
             )
         }
-        return Body(points: points, confidence: presence, square: Self.square(places[33], places[34]))
+        return Body(points: points, confidence: presence, square: Self.square(positions[33], positions[34]))
     }
 
     /// The square around a person, from the middle of the hips and a point at the distance of the farthest limb above.
@@ -122,18 +123,20 @@ package struct BodyFinder: Sendable {
 
     /// A point, moved to the mean of the map of places around it where the map is certain.
     private static func refined(_ point: SIMD2<Double>, _ map: [Float], _ index: Int) -> SIMD2<Double> {
-        let place = point * Double(mapSize)
-        guard place.x >= 0, place.y >= 0, place.x < Double(mapSize), place.y < Double(mapSize) else { return point }
-        let (column, row) = (Int(place.x), Int(place.y))
-        var (sum, most, mean) = (0.0, 0.0, SIMD2<Double>.zero)
+        let position = point * Double(mapSize)
+        guard position.x >= 0, position.y >= 0, position.x < Double(mapSize), position.y < Double(mapSize) else {
+            return point
+        }
+        let (column, row) = (Int(position.x), Int(position.y))
+        var (sum, maximum, mean) = (0.0, 0.0, SIMD2<Double>.zero)
         for y in max(0, row - 3)..<min(mapSize, row + 4) {
             for x in max(0, column - 3)..<min(mapSize, column + 4) {
                 let value = 1 / (1 + exp(-Double(map[(y * mapSize + x) * allPoints + index])))
                 sum += value
-                most = max(most, value)
+                maximum = max(maximum, value)
                 mean += value * SIMD2(Double(x), Double(y))
             }
         }
-        return most < 0.5 || sum <= 0 ? point : mean / (sum * Double(mapSize))
+        return maximum < 0.5 || sum <= 0 ? point : mean / (sum * Double(mapSize))
     }
 }

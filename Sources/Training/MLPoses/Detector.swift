@@ -34,7 +34,7 @@ struct Detector: Sendable {
     /// The centres, in fractions of the picture.
     private let centres: [SIMD2<Double>]
     /// The least score of a detection.
-    static let leastScore = 0.5
+    static let minimumScore = 0.5
     /// Boxes that overlap by more than this are one detection.
     static let sameOverlap = 0.3
 
@@ -64,17 +64,17 @@ struct Detector: Sendable {
         var found: [Detection] = []
         for (index, centre) in centres.enumerated() {
             let score = 1 / (1 + exp(-min(max(Double(scores[index]), -100), 100)))
-            guard score >= Self.leastScore else { continue }
-            func pair(_ place: Int) -> SIMD2<Double> {
-                let start = index * width + place
+            guard score >= Self.minimumScore else { continue }
+            func point(_ position: Int) -> SIMD2<Double> {
+                let start = index * width + position
                 return SIMD2(Double(boxes[start]), Double(boxes[start + 1])) * scale
             }
-            let (middle, extent) = (centre + pair(0), pair(2))
-            func place(_ point: SIMD2<Double>) -> SIMD2<Double> {
-                let (x, y) = square.place(point.x, point.y)
+            let (middle, extent) = (centre + point(0), point(2))
+            func position(_ point: SIMD2<Double>) -> SIMD2<Double> {
+                let (x, y) = square.position(point.x, point.y)
                 return SIMD2(x, y)
             }
-            let (first, last) = (place(middle - extent / 2), place(middle + extent / 2))
+            let (first, last) = (position(middle - extent / 2), position(middle + extent / 2))
             found.append(
                 Detection(
                     score: score,
@@ -82,7 +82,7 @@ struct Detector: Sendable {
                     top: first.y,
                     right: last.x,
                     bottom: last.y,
-                    points: (0..<pointCount).map { place(centre + pair(4 + 2 * $0)) }
+                    points: (0..<pointCount).map { position(centre + point(4 + 2 * $0)) }
                 )
             )
         }
@@ -91,11 +91,11 @@ struct Detector: Sendable {
 
     /// Replaces boxes that overlap by their mean, weighted by their scores; the best score remains.
     static func merged(_ detections: [Detection]) -> [Detection] {
-        var rest = detections.sorted { $0.score > $1.score }
+        var remaining = detections.sorted { $0.score > $1.score }
         var result: [Detection] = []
-        while let best = rest.first {
-            let same = rest.filter { $0.overlap(best) > sameOverlap || $0 == best }
-            rest.removeAll { $0.overlap(best) > sameOverlap || $0 == best }
+        while let best = remaining.first {
+            let same = remaining.filter { $0.overlap(best) > sameOverlap || $0 == best }
+            remaining.removeAll { $0.overlap(best) > sameOverlap || $0 == best }
             let total = same.reduce(0) { $0 + $1.score }
             func mean(_ value: (Detection) -> Double) -> Double {
                 same.reduce(0) { $0 + value($1) * $1.score } / total

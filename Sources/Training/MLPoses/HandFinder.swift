@@ -32,7 +32,7 @@ package struct Hand: Sendable, Hashable {
 /// Finds hands and their joints by MediaPipe's networks: palms first, then the joints in an upright square around each.
 package struct HandFinder: Sendable {
     /// The least confidence of a hand.
-    package static let leastConfidence = 0.5
+    package static let minimumConfidence = 0.5
 
     private let detector: Detector
     private let landmarks: JointNetwork
@@ -87,7 +87,7 @@ package struct HandFinder: Sendable {
             rotation: uprightRotation(palm.points[0], palm.points[2])
         )
         // Half of the palm's height, towards the fingers.
-        (square.x, square.y) = square.place(0.5, 0)
+        (square.x, square.y) = square.position(0.5, 0)
         square.side = 2.6 * max(width, height)
         return square
     }
@@ -97,11 +97,11 @@ package struct HandFinder: Sendable {
         guard square.side > 0 else { return nil }
         let crop = picture.square(square, size: landmarks.size, border: .nearest)
         let outputs = try landmarks.outputs(of: crop, ["landmarks": 63, "presence": 1, "handedness": 1])
-        let (places, presence) = (outputs["landmarks"] ?? [], Double(outputs["presence"]?.first ?? 0))
-        guard presence >= Self.leastConfidence else { return nil }
+        let (positions, presence) = (outputs["landmarks"] ?? [], Double(outputs["presence"]?.first ?? 0))
+        guard presence >= Self.minimumConfidence else { return nil }
         let size = Double(landmarks.size)
         let joints = (0..<Hand.jointCount).map { index in
-            let (x, y) = square.place(Double(places[3 * index]) / size, Double(places[3 * index + 1]) / size)
+            let (x, y) = square.position(Double(positions[3 * index]) / size, Double(positions[3 * index + 1]) / size)
             return Joint(x: x / Double(picture.width), y: y / Double(picture.height), confidence: presence)
         }
         // The network states how certain a left hand is in a mirrored picture, which is a right one in this.

@@ -8,18 +8,18 @@ package struct HandTracker: Sendable {
 
     package init(_ finder: HandFinder) { self.finder = finder }
 
-    /// The hand in the next picture: first the most certain one, then the one nearest to where it was last; `nil` if none is
-    /// found.
+    /// The hand in the next picture: first the most certain one, then the one nearest to where it was last; `nil` if
+    /// none is found.
     package mutating func next(_ picture: Bitmap) throws(ModelError) -> Hand? {
         let hands = try finder.hands(in: picture, atMost: 2)
         func centre(_ hand: Hand) -> SIMD2<Double> {
             hand.joints.reduce(.zero) { $0 + SIMD2($1.x, $1.y) } / Double(hand.joints.count)
         }
-        func distance(_ hand: Hand, _ place: SIMD2<Double>) -> Double {
-            let offset = centre(hand) - place
+        func distance(_ hand: Hand, _ position: SIMD2<Double>) -> Double {
+            let offset = centre(hand) - position
             return (offset * offset).sum()
         }
-        let chosen = last.map { place in hands.min { distance($0, place) < distance($1, place) } }
+        let chosen = last.map { position in hands.min { distance($0, position) < distance($1, position) } }
         guard let hand = chosen ?? hands.first else { return nil }
         last = centre(hand)
         return hand

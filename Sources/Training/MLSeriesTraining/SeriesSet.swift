@@ -26,12 +26,12 @@ package struct SeriesSet: Sendable {
         self.channelCount = channelCount
         self.length = length
         count = values.count / (channelCount * length)
-        if let place = values.firstIndex(where: { !$0.isFinite }) {
+        if let position = values.firstIndex(where: { !$0.isFinite }) {
             let size = channelCount * length
             throw ModelError(
                 .invalidInput,
-                "series \(place / size) is \(values[place]) in channel \(place % size / length) at point "
-                    + "\(place % length); fill or remove missing values"
+                "series \(position / size) is \(values[position]) in channel \(position % size / length) at point "
+                    + "\(position % length); fill or remove missing values"
             )
         }
     }

@@ -9,12 +9,12 @@ import MLTrainingCore
 
 /// A trained network of pictures whose intermediate values measure style and content.
 ///
-/// Style: the first rectified value of a dense convolution at each size from the whole picture's to a sixteenth, and the
-/// last one at the largest of these sizes. Content: the second at a quarter and at an eighth (the first where there is
-/// only one). Of VGG these are relu1_1, relu1_2, relu2_1, relu3_1, relu4_1, relu5_1, and relu3_2, relu4_2.
+/// Style: the first rectified value of a dense convolution at each size from the whole picture's to a sixteenth, and
+/// the last one at the largest of these sizes. Content: the second at a quarter and at an eighth (the first where there
+/// is only one). Of VGG these are relu1_1, relu1_2, relu2_1, relu3_1, relu4_1, relu5_1, and relu3_2, relu4_2.
 package struct LossNetwork: Sendable {
-    /// The operations up to the last value that is used; its input is a picture from 0 to 255, in the network's order of
-    /// colours.
+    /// The operations up to the last value that is used; its input is a picture from 0 to 255, in the network's order
+    /// of colours.
     private let graph: Graph
     private let input: ValueID
     private let isBGR: Bool
@@ -39,8 +39,8 @@ package struct LossNetwork: Sendable {
     }
 
     /// - Parameter file: A neural network or ML program with one colour picture as its input.
-    /// - Throws: `.unsupported` for another input, for a network without rectified convolutions at several sizes, and for
-    ///   one with an operation that has no gradient before them.
+    /// - Throws: `.unsupported` for another input, for a network without rectified convolutions at several sizes, and
+    ///   for one with an operation that has no gradient before them.
     package init(_ file: ModelFile) throws(ModelError) {
         let lowered = try EngineLoader.lower(file)
         guard lowered.inputs.count == 1, lowered.states.isEmpty, case .image(let form) = lowered.inputs[0].form,
@@ -85,8 +85,8 @@ package struct LossNetwork: Sendable {
         picture: ValueID,
         onlyContent: Bool = false
     ) throws(ModelError) -> Values {
-        let wanted = onlyContent ? contentValues : styleValues + contentValues
-        let needed = graph.needed(for: wanted)
+        let requested = onlyContent ? contentValues : styleValues + contentValues
+        let needed = graph.needed(for: requested)
         var x = try builder.add(Binary<Mul>(), picture, builder.number(255))
         if isBGR { x = try builder.add(Reverse(axes: [1]), x) }
         var map = [input: x]

@@ -7,10 +7,10 @@ extension StyleNetwork {
     /// The name of the drawn picture among the outputs.
     package static let outputName = "stylizedImage"
     /// The sides that a model file takes: from this on, without a limit.
-    package static let leastSide = 64
+    package static let minimumSide = 64
 
-    /// The trained network as a model file's neural network: a picture of any size from 64 × 64 pixels on, and the drawn
-    /// picture in the same size.
+    /// The trained network as a model file's neural network: a picture of any size from 64 × 64 pixels on, and the
+    /// drawn picture in the same size.
     ///
     /// - Parameters:
     ///   - parameters: The parameters in the order of `firstParameters`.
@@ -18,21 +18,21 @@ extension StyleNetwork {
     /// - Returns: The model.
     package func specification(parameters: [Tensor], side: Int = 512) -> SpecModel {
         var writer = StyleLayers()
-        var rest = parameters[...]
+        var remaining = parameters[...]
         var (x, kept) = (Self.inputName, "")
         for layer in layers {
             if layer.role == .first { kept = x }
             if layer.role == .enlarging { x = writer.enlarge(x, layer.name + ".enlarged") }
             x = writer.reflect(x, layer.name + ".margin", layer.margin)
-            let weights = rest.removeFirst()
+            let weights = remaining.removeFirst()
             guard layer.role != .last else {
-                x = writer.convolve(x, layer, weights: weights, bias: rest.removeFirst())
+                x = writer.convolve(x, layer, weights: weights, bias: remaining.removeFirst())
                 x = writer.activate(x, layer.name + ".sigmoid", .sigmoid(SpecActivationSigmoid()))
                 x = writer.spread(x, layer.name + ".spread")
                 continue
             }
             x = writer.convolve(x, layer, weights: weights, bias: nil)
-            x = writer.normalize(x, layer.name + ".normalized", rest.removeFirst(), rest.removeFirst())
+            x = writer.normalize(x, layer.name + ".normalized", remaining.removeFirst(), remaining.removeFirst())
             x =
                 layer.role == .second
                 ? writer.sum(kept, x, layer.name + ".sum")
@@ -153,7 +153,7 @@ private struct StyleLayers {
 }
 
 extension SpecFeatureDescription {
-    /// A picture in colours of any size from `StyleNetwork.leastSide` on.
+    /// A picture in colours of any size from `StyleNetwork.minimumSide` on.
     fileprivate static func picture(_ name: String, _ side: Int, _ about: String) -> Self {
         var feature = SpecFeatureDescription()
         feature.name = name
@@ -162,7 +162,7 @@ extension SpecFeatureDescription {
         feature.type.imageType.width = Int64(side)
         feature.type.imageType.height = Int64(side)
         var range = SpecSizeRange()
-        range.lowerBound = UInt64(StyleNetwork.leastSide)
+        range.lowerBound = UInt64(StyleNetwork.minimumSide)
         range.upperBound = -1
         feature.type.imageType.imageSizeRange.widthRange = range
         feature.type.imageType.imageSizeRange.heightRange = range

@@ -69,8 +69,8 @@ package struct StyleNetwork: Sendable, Hashable {
         return layers
     }
 
-    /// The initial parameters: for each convolution its weights, then scale and offset of the normalisation, or the bias
-    /// of the last one.
+    /// The initial parameters: for each convolution its weights, then scale and offset of the normalisation, or the
+    /// bias of the last one.
     package func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)] {
         var result: [(name: String, value: Tensor)] = []
         for layer in layers {
@@ -110,7 +110,7 @@ package struct StyleNetwork: Sendable, Hashable {
         picture: ValueID,
         parameters: [ValueID]
     ) throws(ModelError) -> ValueID {
-        var rest = parameters[...]
+        var remaining = parameters[...]
         let half = builder.constant(Tensor(scalar: 0.5, .float32))
         var x = try builder.add(Binary<Sub>(), picture, half)
         var kept = x
@@ -118,15 +118,15 @@ package struct StyleNetwork: Sendable, Hashable {
             if layer.role == .first { kept = x }
             if layer.role == .enlarging { x = try builder.add(UpsampleNearestNeighbor(.factors([2, 2]), .floor), x) }
             x = try builder.reflected(x, layer.margin)
-            let weights = rest.removeFirst()
+            let weights = remaining.removeFirst()
             let convolution = Convolution(strides: [layer.stride, layer.stride])
             guard layer.role != .last else {
-                x = try builder.add(convolution, x, weights, rest.removeFirst())
+                x = try builder.add(convolution, x, weights, remaining.removeFirst())
                 x = try builder.add(Unary(Sigmoid()), x)
                 return try builder.add(DepthToSpace(blockSize: 2), x)
             }
             x = try builder.add(convolution, x, weights, nil)
-            let (scale, offset) = (rest.removeFirst(), rest.removeFirst())
+            let (scale, offset) = (remaining.removeFirst(), remaining.removeFirst())
             x = try builder.add(InstanceNorm(epsilon: Self.epsilon), x, scale, offset)
             x =
                 layer.role == .second

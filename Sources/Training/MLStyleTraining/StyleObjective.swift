@@ -54,11 +54,12 @@ struct ValueStatistics: Sendable {
 ///
 /// loss = styleWeight · style + contentWeight · content + smoothness · variation + flickerWeight · flicker
 ///
-/// - style: over scales and values of the loss network, ‖C − C*‖² / ‖C*‖² + mean (m − m*)² / s*², where m is the mean of
-///   each channel, s its scale, C the matrix of the mean products of channels from which the style picture's mean is
-///   subtracted and which are divided by its scale, and * marks the style picture's; plus the colours' ‖c − c*‖² / ‖c*‖²;
-/// - content: the mean squared difference of the values of the crop and of the drawn picture, divided by the mean square
-///   of the former;
+/// - style: over scales and values of the loss network, ‖C − C*‖² / ‖C*‖² + mean (m − m*)² / s*², where m is the mean
+///   of each channel, s its scale, C the matrix of the mean products of channels from which the style picture's mean is
+///   subtracted and which are divided by its scale, and * marks the style picture's; plus the colours' ‖c − c*‖² /
+///   ‖c*‖²;
+/// - content: the mean squared difference of the values of the crop and of the drawn picture, divided by the mean
+///   square of the former;
 /// - variation: the mean squared difference of neighbouring pixels;
 /// - flicker: the mean squared difference of the drawn picture and of one drawn from the crop with noise.
 struct StyleObjective {
@@ -134,8 +135,8 @@ struct StyleObjective {
         var thresholds: [Float] = []
         for index in Self.directions.indices {
             for step in 0..<Self.thresholdCount {
-                let place = 0.05 + 0.9 * Float(step) / Float(Self.thresholdCount - 1)
-                thresholds.append(lows[index] + (highs[index] - lows[index]) * place)
+                let position = 0.05 + 0.9 * Float(step) / Float(Self.thresholdCount - 1)
+                thresholds.append(lows[index] + (highs[index] - lows[index]) * position)
             }
         }
         let edges = Tensor(thresholds, shape: [1, thresholds.count, 1, 1])
@@ -289,8 +290,8 @@ extension GraphBuilder {
         let rows = StyleObjective.directions.flatMap { direction in (0..<each).flatMap { _ in direction } }
         let weights = constant(Tensor(rows, shape: [thresholds.count, 3, 1, 1]))
         let cells = try shrunk(x, by: StyleObjective.colourCell)
-        let shares = try add(Convolution(strides: [1, 1]), cells, weights, nil)
-        return try channelMeans(add(Unary(Relu()), add(Binary<Sub>(), shares, constant(thresholds))))
+        let fractions = try add(Convolution(strides: [1, 1]), cells, weights, nil)
+        return try channelMeans(add(Unary(Relu()), add(Binary<Sub>(), fractions, constant(thresholds))))
     }
 
     /// The sum of squared differences, divided by the sum of squares of `wanted`.

@@ -9,11 +9,11 @@ package struct StylePicture: Sendable, Hashable {
     package let bytes: [UInt8]
 
     /// The largest side of a picture that training keeps in memory.
-    package static let largestSide = 4096
+    package static let maximumSide = 4096
 
     /// - Throws: `.malformed` if the number of bytes is not that of the size.
     package init(width: Int, height: Int, bytes: [UInt8]) throws(ModelError) {
-        guard (1...Self.largestSide).contains(width), (1...Self.largestSide).contains(height),
+        guard (1...Self.maximumSide).contains(width), (1...Self.maximumSide).contains(height),
             bytes.count == width * height * 3
         else {
             throw ModelError(.malformed, "\(bytes.count) bytes are not a picture of \(width) × \(height) pixels")

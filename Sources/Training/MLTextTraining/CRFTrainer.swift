@@ -64,8 +64,8 @@ package final class CRFTrainer {
             )
         }
         var table = table
-        let least = settings.minimumCount ?? (table.tokenCount > 20_000 ? 2 : 1)
-        if least > 1 { table.prune(below: UInt32(clamping: least)) }
+        let minimum = settings.minimumCount ?? (table.tokenCount > 20_000 ? 2 : 1)
+        if minimum > 1 { table.prune(below: UInt32(clamping: minimum)) }
         self.table = table
         self.settings = settings
         tags = table.tags
@@ -100,12 +100,12 @@ package final class CRFTrainer {
         let first = table.starts[sequence]
         let length = table.starts[sequence + 1] - first
         guard length > 0 else { return }
-        table.places.withUnsafeBufferPointer { places in
+        table.positions.withUnsafeBufferPointer { positions in
             for token in 0..<length {
                 let sums = lattice.own[token]
                 for index in 0..<lattice.stride { sums[index] = .zero }
                 for index in table.featureStarts[first + token]..<table.featureStarts[first + token + 1] {
-                    let weights = features[Int(places[index]) * 3]
+                    let weights = features[Int(positions[index]) * 3]
                     for index in 0..<lattice.stride { sums[index] += weights[index] }
                 }
             }
@@ -119,7 +119,7 @@ package final class CRFTrainer {
                 let gradient = lattice.own[token]
                 guard lattice.isLarge(gradient) else { continue }
                 for index in table.featureStarts[first + token]..<table.featureStarts[first + token + 1] {
-                    update(features, Int(places[index]), gradient)
+                    update(features, Int(positions[index]), gradient)
                 }
             }
             for row in 0...tags.count { update(transitions, row, lattice.transitionGradients[row]) }
@@ -152,8 +152,8 @@ package final class CRFTrainer {
     package func model(_ taggerFeatures: TaggerFeatures) -> TaggerModel {
         var (kept, starts): (KeyTable, [Int]) = (KeyTable(), [0])
         var (weightTags, weights): ([UInt16], [Float]) = ([], [])
-        for (place, key) in table.table.keys.enumerated() {
-            let row = features.scalars(place * 3)
+        for (position, key) in table.table.keys.enumerated() {
+            let row = features.scalars(position * 3)
             for tag in tags.indices where row[tag] != 0 {
                 weightTags.append(UInt16(tag))
                 weights.append(row[tag])
@@ -314,9 +314,9 @@ private struct Lattice {
 
     /// Whether any value is further than 10⁻⁴ from 0.
     func isLarge(_ values: UnsafeMutablePointer<SIMD4<Float>>) -> Bool {
-        var most = SIMD4<Float>.zero
-        for index in 0..<stride { most += values[index] * values[index] }
-        return most.sum() > 1e-8
+        var maximum = SIMD4<Float>.zero
+        for index in 0..<stride { maximum += values[index] * values[index] }
+        return maximum.sum() > 1e-8
     }
 
     /// Divides probabilities by their sum, keeping each at least 10⁻³⁰ of it.

@@ -14,7 +14,7 @@ package struct SequenceTable {
     package private(set) var targets: [UInt16] = []
     /// The index of each token's first feature, and the end of the last token.
     private(set) var featureStarts: [Int] = [0]
-    private(set) var places: [UInt32] = []
+    private(set) var positions: [UInt32] = []
     private(set) var table = KeyTable()
     /// The number of tokens that have each feature.
     private(set) var counts: [UInt32] = []
@@ -39,32 +39,32 @@ package struct SequenceTable {
                 "sequence \(count) has \(ends.count) tokens but \(labels.count) labels; give one label for each token"
             )
         }
-        for label in labels { targets.append(try place(of: label)) }
+        for label in labels { targets.append(try position(of: label)) }
         for key in keys {
-            let place = table.insert(key)
-            if place == counts.count { counts.append(1) } else { counts[place] += 1 }
-            places.append(UInt32(place))
+            let position = table.insert(key)
+            if position == counts.count { counts.append(1) } else { counts[position] += 1 }
+            positions.append(UInt32(position))
         }
         let first = featureStarts[featureStarts.count - 1]
         featureStarts += ends.map { first + $0 }
         starts.append(targets.count)
     }
 
-    private mutating func place(of tag: String) throws(ModelError) -> UInt16 {
-        if let place = tagLabels.index(of: tag) { return UInt16(place) }
+    private mutating func position(of tag: String) throws(ModelError) -> UInt16 {
+        if let position = tagLabels.index(of: tag) { return UInt16(position) }
         guard tagLabels.count < 4096 else {
             throw ModelError(.invalidInput, "there are more than 4,096 labels; \"\(tag)\" is one too many")
         }
         return UInt16(tagLabels.insert(tag))
     }
 
-    /// Removes the features that fewer than `least` tokens have.
-    mutating func prune(below least: UInt32) {
+    /// Removes the features that fewer than `minimum` tokens have.
+    mutating func prune(below minimum: UInt32) {
         var kept = KeyTable()
         var keptCounts: [UInt32] = []
-        let moved = table.keys.enumerated().map { place, key -> UInt32? in
-            guard counts[place] >= least else { return nil }
-            keptCounts.append(counts[place])
+        let moved = table.keys.enumerated().map { position, key -> UInt32? in
+            guard counts[position] >= minimum else { return nil }
+            keptCounts.append(counts[position])
             return UInt32(kept.insert(key))
         }
         var remaining: [UInt32] = []
@@ -72,16 +72,16 @@ package struct SequenceTable {
         remainingStarts.reserveCapacity(featureStarts.count)
         for token in 0..<tokenCount {
             for index in featureStarts[token]..<featureStarts[token + 1] {
-                if let place = moved[Int(places[index])] { remaining.append(place) }
+                if let position = moved[Int(positions[index])] { remaining.append(position) }
             }
             remainingStarts.append(remaining.count)
         }
-        (table, counts, places, featureStarts) = (kept, keptCounts, remaining, remainingStarts)
+        (table, counts, positions, featureStarts) = (kept, keptCounts, remaining, remainingStarts)
     }
 
     var fingerprint: UInt64 {
         var print = Fingerprint(.splitMix)
-        print.add(tags.map { FeatureKey.of($0) })
+        print.add(tags.map { FeatureKey.hash($0) })
         print.add(starts)
         print.add(targets.map { UInt64($0) })
         print.add(table.keys)

@@ -7,7 +7,7 @@ import MLNumerics
 struct SparseTextMatrix {
     /// The index of each text's first feature, and the end of the last text.
     private(set) var starts: [Int] = [0]
-    private(set) var places: [UInt32] = []
+    private(set) var positions: [UInt32] = []
     private(set) var values: [Float] = []
     private(set) var table = KeyTable()
     /// The inverse document frequency of each feature: ln((1 + texts) / (1 + texts with it)) + 1.
@@ -28,16 +28,16 @@ struct SparseTextMatrix {
         var texts = [UInt32]()
         for text in counts {
             for (key, _) in text {
-                let place = table.insert(key)
-                if place == texts.count { texts.append(1) } else { texts[place] += 1 }
+                let position = table.insert(key)
+                if position == texts.count { texts.append(1) } else { texts[position] += 1 }
             }
         }
         if minimumCount > 1 {
             var kept = KeyTable()
             var keptTexts: [UInt32] = []
-            for (place, key) in table.keys.enumerated() where texts[place] >= minimumCount {
+            for (position, key) in table.keys.enumerated() where texts[position] >= minimumCount {
                 _ = kept.insert(key)
-                keptTexts.append(texts[place])
+                keptTexts.append(texts[position])
             }
             (table, texts) = (kept, keptTexts)
         }
@@ -51,11 +51,11 @@ struct SparseTextMatrix {
                 normalizes: true,
                 isLogarithmic: true
             )
-            for (place, value) in row {
-                places.append(UInt32(place))
+            for (position, value) in row {
+                positions.append(UInt32(position))
                 values.append(value)
             }
-            starts.append(places.count)
+            starts.append(positions.count)
             if let wordVectors { vectors += wordVectors.vector(of: text) }
         }
     }

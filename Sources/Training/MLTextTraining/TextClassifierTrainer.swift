@@ -149,9 +149,9 @@ package final class TextClassifierTrainer {
 
     /// Calls `body` with every row of weights that contributes to a text's score, and its factor.
     private func forEachFeature(of text: Int, _ body: (_ row: Int, _ value: Float) -> Void) {
-        table.places.withUnsafeBufferPointer { places in
+        table.positions.withUnsafeBufferPointer { positions in
             table.values.withUnsafeBufferPointer { values in
-                for index in table.starts[text]..<table.starts[text + 1] { body(Int(places[index]), values[index]) }
+                for index in table.starts[text]..<table.starts[text + 1] { body(Int(positions[index]), values[index]) }
             }
         }
         for dimension in 0..<dimensions {
@@ -249,7 +249,9 @@ package final class TextClassifierTrainer {
         let (parts, turns) = count >= 2000 ? (10, 1) : (5, 5)
         // Shuffled, because labels may be sorted or alternate.
         var part = [Int](repeating: 0, count: count)
-        for (place, text) in order(count, seed: ~settings.seed, pass: 0).enumerated() { part[text] = place % parts }
+        for (position, text) in order(count, seed: ~settings.seed, pass: 0).enumerated() {
+            part[text] = position % parts
+        }
         let scratch = FloatRows(count: 1, width: width)
         var scores: [Double] = []
         var chosen: [Int] = []
@@ -325,7 +327,7 @@ extension TextClassifierTrainer: IterativeTraining {
         print.add(UInt64(settings.cost.bitPattern))
         print.add(settings.seed)
         print.add(dimensions)
-        print.add(labels.map { FeatureKey.of($0) })
+        print.add(labels.map { FeatureKey.hash($0) })
         print.add(targets)
         print.add(table.table.keys)
         return print.value

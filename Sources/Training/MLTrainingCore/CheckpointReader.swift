@@ -2,11 +2,11 @@ package import MLNumerics
 
 /// Reads the output of `CheckpointWriter`.
 ///
-/// Any other bytes give an error of code `malformed` that names the contents, the place and the remedy; they never trap,
-/// and no count causes an allocation that is larger than the bytes that are left.
+/// Any other bytes give an error of code `malformed` that names the contents, the place and the remedy; they never
+/// trap, and no count causes an allocation that is larger than the bytes that are left.
 package struct CheckpointReader: Sendable {
     private let bytes: [UInt8]
-    private var place = 0
+    private var position = 0
     private let name: String
     private let remedy: String
 
@@ -22,18 +22,18 @@ package struct CheckpointReader: Sendable {
         self.remedy = remedy
     }
 
-    package var isAtEnd: Bool { place == bytes.count }
-    private var remaining: Int { bytes.count - place }
+    package var isAtEnd: Bool { position == bytes.count }
+    private var remaining: Int { bytes.count - position }
 
     /// The error for contents that are not possible.
     package func damaged(_ detail: String) -> ModelError {
-        ModelError(.malformed, "\(name) is damaged (\(detail), byte \(place)); \(remedy)")
+        ModelError(.malformed, "\(name) is damaged (\(detail), byte \(position)); \(remedy)")
     }
 
     private mutating func take(_ count: Int) throws(ModelError) -> Range<Int> {
         guard count >= 0, count <= remaining else { throw damaged("it ends early") }
-        defer { place += count }
-        return place..<place + count
+        defer { position += count }
+        return position..<position + count
     }
 
     /// Reads bytes whose number is known.
@@ -41,8 +41,8 @@ package struct CheckpointReader: Sendable {
 
     /// Reads all bytes that are left.
     package mutating func readRest() -> [UInt8] {
-        defer { place = bytes.count }
-        return Array(bytes[place...])
+        defer { position = bytes.count }
+        return Array(bytes[position...])
     }
 
     /// Reads the head of a state, and compares it.
@@ -53,10 +53,10 @@ package struct CheckpointReader: Sendable {
     /// - Returns: The number of iterations that are done, below 2⁴⁰.
     /// - Throws: `.malformed` for other bytes, `.invalidInput` for a state of other data or settings.
     package mutating func readHead(mark: String, fingerprint: UInt64) throws(ModelError) -> Int {
-        guard remaining >= 8, bytes[place..<place + 8].elementsEqual(mark.utf8) else {
+        guard remaining >= 8, bytes[position..<position + 8].elementsEqual(mark.utf8) else {
             throw ModelError(.malformed, "\(name) is not a state of this kind of training; \(remedy)")
         }
-        place += 8
+        position += 8
         guard try readInteger(UInt64.self) == fingerprint else {
             throw ModelError(
                 .invalidInput,

@@ -62,16 +62,16 @@ package struct Fingerprint: Sendable {
     private mutating func mix(_ count: Int, _ word: (Int) -> UInt64) {
         var hash = state
         switch method {
-        case .fnv1a: for place in 0..<count { hash = Self.fnv1a(hash, bytesOf: word(place)) }
-        case .fnv1aWords: for place in 0..<count { hash = (hash ^ word(place)) &* Self.prime }
+        case .fnv1a: for position in 0..<count { hash = Self.fnv1a(hash, bytesOf: word(position)) }
+        case .fnv1aWords: for position in 0..<count { hash = (hash ^ word(position)) &* Self.prime }
         case .splitMix:
-            for place in 0..<count {
-                var generator = SplitMix64(seed: hash ^ word(place))
+            for position in 0..<count {
+                var generator = SplitMix64(seed: hash ^ word(position))
                 hash = generator.next()
             }
         case .wideProduct:
-            for place in 0..<count {
-                let word = word(place)
+            for position in 0..<count {
+                let word = word(position)
                 let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
                 hash = (product.high ^ product.low) &+ word
             }
@@ -104,8 +104,8 @@ package struct Fingerprint: Sendable {
                 hash = (hash ^ word) &* Self.prime
                 hash ^= hash >> 29
             }
-            for place in whole * 8..<count {
-                hash = (hash ^ UInt64(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))) &* Self.prime
+            for position in whole * 8..<count {
+                hash = (hash ^ UInt64(bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self))) &* Self.prime
             }
             state = hash
             return add(count)
@@ -115,8 +115,8 @@ package struct Fingerprint: Sendable {
             UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self))
         }
         var rest: UInt64 = 0
-        for place in whole * 8..<count {
-            rest = rest << 8 | UInt64(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))
+        for position in whole * 8..<count {
+            rest = rest << 8 | UInt64(bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self))
         }
         add(rest)
     }

@@ -25,11 +25,11 @@ final class BinnedTable: @unchecked Sendable {
     ///   - table: The features.
     ///   - bins: The maximum number of bins of a column.
     ///   - sampleCount: The number of examples from which the cuts are computed.
-    ///   - most: The maximum number of columns in a group.
-    init(_ table: TreeTrainingTable, bins: Int, sampleCount: Int = 1 << 17, groupWidth most: Int = 16) {
+    ///   - maximum: The maximum number of columns in a group.
+    init(_ table: TreeTrainingTable, bins: Int, sampleCount: Int = 1 << 17, groupWidth maximum: Int = 16) {
         rowCount = table.rowCount
         let (rows, width) = (table.rowCount, table.columnCount)
-        groupWidth = Swift.min(most, Swift.max(1, (width + 3) / 4))
+        groupWidth = Swift.min(maximum, Swift.max(1, (width + 3) / 4))
         var draw = SampleGenerator(seed: UInt64(rows), stream: 1)
         let sample = draw.choose(sampleCount, of: rows)
         var found = [(cuts: [Float], end: Float)](repeating: ([], 0), count: width)
@@ -41,7 +41,7 @@ final class BinnedTable: @unchecked Sendable {
                 for value in table.columns[column] where value > highest { highest = value }
                 found[column] = (
                     Self.cuts(table.columns[column], sample, bins),
-                    highest + highest.magnitude + SplitCandidate.leastGain
+                    highest + highest.magnitude + SplitCandidate.minimumGain
                 )
             }
         }
@@ -62,12 +62,12 @@ final class BinnedTable: @unchecked Sendable {
             for column in 0..<width {
                 let first = column / groupWidth * groupWidth
                 let stride = Swift.min(groupWidth, width - first)
-                let place = bytes + first * rows + (column - first)
+                let position = bytes + first * rows + (column - first)
                 let (numbers, keys) = (table.columns[column], ladders[column])
                 let values = numbers.span
                 let ladder = keys.span
                 // Every column has as many rows as the table.
-                for row in range { place[row &* stride] = Self.bin(values[unchecked: row], ladder) }
+                for row in range { position[row &* stride] = Self.bin(values[unchecked: row], ladder) }
             }
         }
     }
@@ -120,7 +120,7 @@ final class BinnedTable: @unchecked Sendable {
                     count: count,
                     isAscending: true,
                     values: results.baseAddress,
-                    places: nil
+                    positions: nil
                 )
             }
         }
@@ -144,12 +144,12 @@ final class BinnedTable: @unchecked Sendable {
         if runs.count <= bins { return zip(runs, runs.dropFirst()).map { between($0.value, $1.value) } }
         // A value that occurs more often than a bin's share gets a bin of its own.
         var cuts: [Float] = []
-        var (filled, rest) = (0, values.count)
+        var (filled, remaining) = (0, values.count)
         for (index, run) in runs.enumerated() {
-            let share = rest / (bins - cuts.count)
+            let share = remaining / (bins - cuts.count)
             if filled > 0, cuts.count < bins - 1, filled >= share || run.count > share {
                 cuts.append(between(runs[index - 1].value, run.value))
-                rest -= filled
+                remaining -= filled
                 filled = 0
             }
             filled += run.count
@@ -164,15 +164,15 @@ final class BinnedTable: @unchecked Sendable {
             // Each column has an entry of its own.
             nonisolated(unsafe) let found = buffer
             Workers.parallelFor(cuts.count) { index, _ in
-                var least = [Float](repeating: .infinity, count: Self.binCount)
-                var most = [Float](repeating: -.infinity, count: Self.binCount)
+                var minimum = [Float](repeating: .infinity, count: Self.binCount)
+                var maximum = [Float](repeating: -.infinity, count: Self.binCount)
                 let (bins, stride) = column(index)
                 for (row, value) in table.columns[index].enumerated() {
                     let bin = Int(bins[row &* stride])
-                    least[bin] = value < least[bin] ? value : least[bin]
-                    most[bin] = value > most[bin] ? value : most[bin]
+                    minimum[bin] = value < minimum[bin] ? value : minimum[bin]
+                    maximum[bin] = value > maximum[bin] ? value : maximum[bin]
                 }
-                found[index] = (0...cuts[index].count).map { least[$0] == most[$0] ? least[$0] : .nan }
+                found[index] = (0...cuts[index].count).map { minimum[$0] == maximum[$0] ? minimum[$0] : .nan }
             }
         }
         return found

@@ -36,42 +36,42 @@ struct ExactTreeGrower: Sendable {
         var tree = RegressionTree()
         var sums = [GradientSum()]
         // For each example its node's place in the level, or -1 when it is not in the sample or already in a leaf.
-        var places = [Int32](repeating: -1, count: table.rowCount)
+        var positions = [Int32](repeating: -1, count: table.rowCount)
         var leaves = [Int32](repeating: -1, count: table.rowCount)
-        for row in rows { places[Int(row)] = 0 }
+        for row in rows { positions[Int(row)] = 0 }
         var level: [Int32] = [0]
         var depth = 0
         while !level.isEmpty {
             var levelSums = [GradientSum](repeating: GradientSum(), count: level.count)
-            for row in rows where places[Int(row)] >= 0 {
-                levelSums[Int(places[Int(row)])] += GradientSum(gradients[Int(row)])
+            for row in rows where positions[Int(row)] >= 0 {
+                levelSums[Int(positions[Int(row)])] += GradientSum(gradients[Int(row)])
             }
-            for (place, node) in level.enumerated() { sums[Int(node)] = levelSums[place] }
+            for (position, node) in level.enumerated() { sums[Int(node)] = levelSums[position] }
             var best = [SplitCandidate](repeating: SplitCandidate(), count: level.count)
-            if depth < settings.maxDepth { best = search(places, levelSums, gradients, features, rule) }
+            if depth < settings.maxDepth { best = search(positions, levelSums, gradients, features, rule) }
             var next: [Int32] = []
             var firstChild = [Int32](repeating: -1, count: level.count)
-            for (place, node) in level.enumerated() {
-                tree.nodes[Int(node)].value = rule.weight(levelSums[place]) * Float(settings.stepSize)
-                guard best[place].isWorthwhile else { continue }
-                firstChild[place] = Int32(next.count)
+            for (position, node) in level.enumerated() {
+                tree.nodes[Int(node)].value = rule.weight(levelSums[position]) * Float(settings.stepSize)
+                guard best[position].isWorthwhile else { continue }
+                firstChild[position] = Int32(next.count)
                 let left = Int32(tree.nodes.count)
                 tree.nodes += [RegressionTree.Node(), RegressionTree.Node()]
-                sums += [best[place].left, best[place].right]
+                sums += [best[position].left, best[position].right]
                 next += [left, left + 1]
-                tree.nodes[Int(node)].split(best[place], left: left)
+                tree.nodes[Int(node)].split(best[position], left: left)
             }
             for row in rows {
-                let place = Int(places[Int(row)])
-                guard place >= 0 else { continue }
-                guard firstChild[place] >= 0 else {
-                    leaves[Int(row)] = level[place]
-                    places[Int(row)] = -1
+                let position = Int(positions[Int(row)])
+                guard position >= 0 else { continue }
+                guard firstChild[position] >= 0 else {
+                    leaves[Int(row)] = level[position]
+                    positions[Int(row)] = -1
                     continue
                 }
-                let value = table.columns[Int(best[place].feature)][Int(row)]
-                let goesLeft = value.isNaN ? best[place].missingGoesLeft : value < best[place].threshold
-                places[Int(row)] = firstChild[place] + (goesLeft ? 0 : 1)
+                let value = table.columns[Int(best[position].feature)][Int(row)]
+                let goesLeft = value.isNaN ? best[position].missingGoesLeft : value < best[position].threshold
+                positions[Int(row)] = firstChild[position] + (goesLeft ? 0 : 1)
             }
             level = next
             depth += 1
@@ -81,7 +81,7 @@ struct ExactTreeGrower: Sendable {
 
     /// The best split of each node of a level.
     private func search(
-        _ places: [Int32],
+        _ positions: [Int32],
         _ sums: [GradientSum],
         _ gradients: Span<SIMD2<Float>>,
         _ features: [Int32],
@@ -100,14 +100,14 @@ struct ExactTreeGrower: Sendable {
                 if let first = rows.first, let last = rows.last, !isComplete,
                     table.columns[Int(feature)][Int(first)] != table.columns[Int(feature)][Int(last)]
                 {
-                    scan(feature, ascending: true, places, sums, gradients, rule, results)
+                    scan(feature, ascending: true, positions, sums, gradients, rule, results)
                 }
-                scan(feature, ascending: false, places, sums, gradients, rule, results)
+                scan(feature, ascending: false, positions, sums, gradients, rule, results)
             }
         }
         var best = Array(found.prefix(width))
         for index in 1..<Swift.max(features.count, 1) {
-            for place in 0..<width { best[place].replace(with: found[index * width + place]) }
+            for position in 0..<width { best[position].replace(with: found[index * width + position]) }
         }
         return best
     }
@@ -121,7 +121,7 @@ struct ExactTreeGrower: Sendable {
     private func scan(
         _ feature: Int32,
         ascending: Bool,
-        _ places: [Int32],
+        _ positions: [Int32],
         _ sums: [GradientSum],
         _ gradients: Span<SIMD2<Float>>,
         _ rule: SplitRule,
@@ -132,10 +132,10 @@ struct ExactTreeGrower: Sendable {
         let rows = order[Int(feature)]
         let count = rows.count
 
-        func consider(_ place: Int, _ threshold: Float, _ seen: GradientSum, _ rest: GradientSum) {
-            let gain = Float(rule.gain(seen) + rule.gain(rest) - Double(rootGains[place]))
-            guard gain > results[place].gain else { return }
-            results[place].replace(
+        func consider(_ position: Int, _ threshold: Float, _ seen: GradientSum, _ rest: GradientSum) {
+            let gain = Float(rule.gain(seen) + rule.gain(rest) - Double(rootGains[position]))
+            guard gain > results[position].gain else { return }
+            results[position].replace(
                 with: SplitCandidate(
                     gain: gain,
                     feature: feature,
@@ -149,35 +149,35 @@ struct ExactTreeGrower: Sendable {
 
         let column = table.columns[Int(feature)]
         let values = column.span
-        let nodes = places.span
+        let nodes = positions.span
         let ordered = rows.span
         var open = sides.mutableSpan
         for index in 0..<count {
             // The rows are those of the table, and the places those of the level.
             let row = Int(ordered[unchecked: ascending ? index : count - 1 - index])
-            let place = Int(nodes[unchecked: row])
-            guard place >= 0 else { continue }
+            let position = Int(nodes[unchecked: row])
+            guard position >= 0 else { continue }
             let value = values[unchecked: row]
-            if open[unchecked: place].isEmpty {
-                open[unchecked: place].isEmpty = false
-            } else if value != open[unchecked: place].last, open[unchecked: place].sum.y >= rule.minChildWeight {
-                let rest = sums[place] - open[unchecked: place].sum
+            if open[unchecked: position].isEmpty {
+                open[unchecked: position].isEmpty = false
+            } else if value != open[unchecked: position].last, open[unchecked: position].sum.y >= rule.minChildWeight {
+                let rest = sums[position] - open[unchecked: position].sum
                 if rest.y >= rule.minChildWeight {
-                    let last = open[unchecked: place].last
+                    let last = open[unchecked: position].last
                     let middle = (value + last) * 0.5
                     let threshold = middle == (ascending ? last : value) ? (ascending ? value : last) : middle
-                    consider(place, threshold, open[unchecked: place].sum, rest)
+                    consider(position, threshold, open[unchecked: position].sum, rest)
                 }
             }
-            open[unchecked: place].sum += GradientSum(gradients[unchecked: row])
-            open[unchecked: place].last = value
+            open[unchecked: position].sum += GradientSum(gradients[unchecked: row])
+            open[unchecked: position].last = value
         }
         // All values on one side, missing values on the other.
-        for place in sides.indices where !sides[place].isEmpty {
-            let rest = sums[place] - sides[place].sum
-            guard sides[place].sum.y >= rule.minChildWeight, rest.y >= rule.minChildWeight else { continue }
-            let beyond = sides[place].last.magnitude + SplitCandidate.leastGain
-            consider(place, sides[place].last + (ascending ? beyond : -beyond), sides[place].sum, rest)
+        for position in sides.indices where !sides[position].isEmpty {
+            let rest = sums[position] - sides[position].sum
+            guard sides[position].sum.y >= rule.minChildWeight, rest.y >= rule.minChildWeight else { continue }
+            let beyond = sides[position].last.magnitude + SplitCandidate.minimumGain
+            consider(position, sides[position].last + (ascending ? beyond : -beyond), sides[position].sum, rest)
         }
     }
 }

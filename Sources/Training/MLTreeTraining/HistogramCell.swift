@@ -34,8 +34,8 @@ extension SIMD2: HistogramCell where Scalar == Double {
         columns: Int,
         to cells: UnsafeMutablePointer<Self>
     ) {
-        for (place, row) in rows.enumerated() {
-            let example = SIMD2<Double>(Double(examples[place].x), Double(examples[place].y))
+        for (position, row) in rows.enumerated() {
+            let example = SIMD2<Double>(Double(examples[position].x), Double(examples[position].y))
             let bins = bins + Int(row) * columns
             for column in 0..<columns { cells[column << 8 | Int(bins[column])] += example }
         }

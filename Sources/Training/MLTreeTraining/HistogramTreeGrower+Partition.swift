@@ -31,8 +31,8 @@ extension HistogramTreeGrower {
                         examples.columns[Int(best.feature)].withUnsafeBufferPointer { values in
                             // Branch-free, because the branches would be unpredictable.
                             let missingGoesLeft = best.missingGoesLeft ? 1 : 0
-                            for place in block.rows {
-                                let row = order[place]
+                            for position in block.rows {
+                                let row = order[position]
                                 let value = values[Int(row)]
                                 let isLeft = (value < best.threshold ? 1 : 0) | (value.isNaN ? missingGoesLeft : 0)
                                 right &-= 1 &- isLeft
@@ -54,15 +54,15 @@ extension HistogramTreeGrower {
                     next[block.split].left += left
                     next[block.split].right += block.rows.count - left
                 }
-                let (fixed, places) = (lefts, starts)
+                let (fixed, positions) = (lefts, starts)
                 Workers.parallelFor(blocks.count) { index, _ in
                     let (block, left) = (blocks[index], fixed[index])
                     let start = block.rows.lowerBound
-                    for offset in 0..<left { order[places[index].left + offset] = spare[start + offset] }
+                    for offset in 0..<left { order[positions[index].left + offset] = spare[start + offset] }
                     let right = block.rows.count - left
                     // The right examples were written from the end.
                     for offset in 0..<right {
-                        order[places[index].right + offset] = spare[block.rows.upperBound - 1 - offset]
+                        order[positions[index].right + offset] = spare[block.rows.upperBound - 1 - offset]
                     }
                 }
                 return counts

@@ -26,7 +26,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         self.settings = settings
         rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         isComplete = table.columns.map { column in !column.contains(where: \.isNaN) }
-        scratchPool = ScratchPool(count: Cell.isBounded ? table.rowCount : Self.leastRows)
+        scratchPool = ScratchPool(count: Cell.isBounded ? table.rowCount : Self.minimumRowCount)
         guard Cell.isBounded else {
             self.table = BinnedTable(table, bins: bins)
             singles = []
@@ -81,7 +81,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
     }
 
     /// Nodes with fewer examples have no histogram, unless a sibling needs it.
-    private static var leastRows: Int { 128 }
+    private static var minimumRowCount: Int { 128 }
 
     func grow(_ gradients: UnsafeBufferPointer<SIMD2<Float>>, rows: [Int32], features: [Int32]) -> GrownTree {
         var tree = RegressionTree()
@@ -93,7 +93,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         for row in rows { root += GradientSum(gradients[Int(row)]) }
         var sums = [root]
         var level = [Open(node: 0, rows: 0..<rows.count, sum: root)]
-        if rows.count >= Self.leastRows {
+        if rows.count >= Self.minimumRowCount {
             level[0].source = .examples
             level[0].histogram = Histogram(columns: table.cuts.count)
         }
@@ -110,7 +110,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 let node = Int(open.node)
                 tree.nodes[node].value = rule.weight(open.sum) * Float(settings.stepSize)
                 guard best[index].isWorthwhile else {
-                    for place in open.rows { leaves[Int(order[place])] = open.node }
+                    for position in open.rows { leaves[Int(order[position])] = open.node }
                     continue
                 }
                 splits.append((open, best[index]))
@@ -127,7 +127,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     Open(node: left + 1, rows: middle..<open.rows.upperBound, sum: candidate.right),
                 ]
                 let smaller = counts[index] * 2 <= open.rows.count ? 0 : 1
-                if children[1 - smaller].rows.count >= Self.leastRows, depth + 1 < settings.maxDepth {
+                if children[1 - smaller].rows.count >= Self.minimumRowCount, depth + 1 < settings.maxDepth {
                     children[smaller].source = .examples
                     // The smaller child gets new memory, the larger one the parent's.
                     children[smaller].histogram = Histogram(columns: table.cuts.count)
@@ -160,7 +160,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 nonisolated(unsafe) let order = order
                 let blocks = nodes.flatMap { node in pieces(of: node.rows) }
                 Workers.parallelFor(blocks.count) { block, _ in
-                    for place in blocks[block] { ordered[place] = Cell.example(gradients[Int(order[place])]) }
+                    for position in blocks[block] { ordered[position] = Cell.example(gradients[Int(order[position])]) }
                 }
                 Workers.parallelFor(nodes.count * groups) { task, _ in
                     let node = nodes[task / groups]
@@ -233,7 +233,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
         return level.indices.map { index in
             var best = found[index * width]
-            for place in 1..<width { best.replace(with: found[index * width + place]) }
+            for position in 1..<width { best.replace(with: found[index * width + position]) }
             return best
         }
     }
@@ -249,7 +249,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         let width = features.count
         // For each node and column the gain at its best cut and the upper bound for any boundary; also the bounds by
         // bin.
-        var bounds = [(best: Float, most: Float)](repeating: (-.infinity, .infinity), count: found.count)
+        var bounds = [(best: Float, maximum: Float)](repeating: (-.infinity, .infinity), count: found.count)
         let memory = AlignedMemory(byteCount: found.count * BinnedTable.binCount * MemoryLayout<Float>.stride)
         // The results, bounds and uppers have entries for each task; all else is only read.
         nonisolated(unsafe) let uppers = memory.address.assumingMemoryBound(to: Float.self)
@@ -271,20 +271,28 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 bounds[task] = SplitBounds.fill(cells, own, total: total, left: missing, rule, upper)
                 guard !isComplete[Int(feature)] else { return }
                 let right = SplitBounds.fill(cells, own, total: total, left: .zero, rule, upper)
-                bounds[task] = (Swift.max(bounds[task].best, right.best), right.most)
+                bounds[task] = (Swift.max(bounds[task].best, right.best), right.maximum)
             }
-            var least = level.indices.map { index in
+            var lowerBound = level.indices.map { index in
                 let own = bounds[index * width..<(index + 1) * width]
                 return own.reduce(Float(rule.gain(level[index].sum))) { Swift.max($0, $1.best) }
                     * (1 - SplitBounds.slack)
             }
             func look(at tasks: [Int]) {
-                let least = least
-                Workers.parallelFor(tasks.count) { place, _ in
-                    let task = tasks[place]
+                let lowerBound = lowerBound
+                Workers.parallelFor(tasks.count) { position, _ in
+                    let task = tasks[position]
                     let (index, upper) = (task / width, uppers + task * BinnedTable.binCount)
                     found[task] = scratchPool.lend { scratch in
-                        refine(level[index], order, gradients, features[task % width], upper, least[index], scratch)
+                        refine(
+                            level[index],
+                            order,
+                            gradients,
+                            features[task % width],
+                            upper,
+                            lowerBound[index],
+                            scratch
+                        )
                     }
                 }
             }
@@ -296,37 +304,37 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             look(at: firsts)
             for index in level.indices {
                 let brought = found[firsts[index]].gain + Float(rule.gain(level[index].sum))
-                least[index] = Swift.max(least[index], brought * (1 - SplitBounds.slack))
+                lowerBound[index] = Swift.max(lowerBound[index], brought * (1 - SplitBounds.slack))
             }
             look(
                 at: bounds.indices.filter { task in
                     let index = task / width
-                    return task != firsts[index] && !(bounds[task].most < least[index])
+                    return task != firsts[index] && !(bounds[task].maximum < lowerBound[index])
                 }
             )
         }
     }
 
-    /// The best boundary between any two values of a column, among the bins that may gain `least`.
+    /// The best boundary between any two values of a column, among the bins that may gain `lowerBound`.
     private func refine(
         _ open: Open,
         _ order: UnsafeBufferPointer<Int32>,
         _ gradients: UnsafeBufferPointer<SIMD2<Float>>,
         _ feature: Int32,
         _ upper: UnsafePointer<Float>,
-        _ least: Float,
+        _ lowerBound: Float,
         _ scratch: SplitRefinement.Scratch
     ) -> SplitCandidate {
         guard let histogram = open.histogram else { return search(open, order, gradients, feature, bins: nil, scratch) }
         let cells = UnsafeRawPointer(histogram.cells + Int(feature) * BinnedTable.binCount)
-        let (places, stride) = table.column(Int(feature))
+        let (positions, stride) = table.column(Int(feature))
         let bins = SplitRefinement.Bins(
             cells: cells.assumingMemoryBound(to: SIMD4<Double>.self),
-            bins: places,
+            bins: positions,
             stride: stride,
             singles: singles[Int(feature)],
             upper: upper,
-            least: least
+            lowerBound: lowerBound
         )
         return search(open, order, gradients, feature, bins: bins, scratch)
     }
@@ -361,7 +369,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         let missing = cells[BinnedTable.missing].gradients
         let rootGain = rule.gain(total)
         var best = SplitCandidate()
-        var seen = GradientSum()
+        var visited = GradientSum()
         let cuts = table.cuts[Int(feature)]
         func consider(_ threshold: Float, _ left: GradientSum, _ missingGoesLeft: Bool) {
             let right = total - left
@@ -378,11 +386,11 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             )
         }
         for bin in cuts.indices {
-            seen += cells[bin].gradients
-            consider(cuts[bin], seen + missing, true)
-            if missing.y > 0 { consider(cuts[bin], seen, false) }
+            visited += cells[bin].gradients
+            consider(cuts[bin], visited + missing, true)
+            if missing.y > 0 { consider(cuts[bin], visited, false) }
         }
-        if missing.y > 0 { consider(table.ends[Int(feature)], seen + cells[cuts.count].gradients, false) }
+        if missing.y > 0 { consider(table.ends[Int(feature)], visited + cells[cuts.count].gradients, false) }
         return best
     }
 }

@@ -48,30 +48,30 @@ package struct RegressionTree: Hashable, Sendable {
         for row in 0..<table.rowCount { sums[row * stride + output] += leaf { table.columns[$0][row] } }
     }
 
-    /// Prunes splits with a loss reduction below `least` whose children are both leaves, until there are none.
+    /// Prunes splits with a loss reduction below `minimum` whose children are both leaves, until there are none.
     ///
     /// - Parameters:
-    ///   - least: The minimum loss reduction of a split.
+    ///   - minimum: The minimum loss reduction of a split.
     ///   - value: Returns the value of the leaf that replaces a node's split, by the node's index.
-    mutating func prune(below least: Float, value: (Int) -> Float) {
+    mutating func prune(below minimum: Float, value: (Int) -> Float) {
         func visit(_ index: Int, _ nodes: inout [Node]) {
             guard !nodes[index].isLeaf else { return }
             let (left, right) = (Int(nodes[index].left), Int(nodes[index].right))
             visit(left, &nodes)
             visit(right, &nodes)
-            guard nodes[index].gain < least, nodes[left].isLeaf, nodes[right].isLeaf else { return }
+            guard nodes[index].gain < minimum, nodes[left].isLeaf, nodes[right].isLeaf else { return }
             nodes[index] = Node(value: value(index))
         }
         visit(0, &nodes)
         var kept: [Node] = []
         func copy(_ index: Int) -> Int32 {
-            let place = kept.count
+            let position = kept.count
             kept.append(nodes[index])
             if !nodes[index].isLeaf {
-                kept[place].left = copy(Int(nodes[index].left))
-                kept[place].right = copy(Int(nodes[index].right))
+                kept[position].left = copy(Int(nodes[index].left))
+                kept[position].right = copy(Int(nodes[index].right))
             }
-            return Int32(place)
+            return Int32(position)
         }
         _ = copy(0)
         nodes = kept

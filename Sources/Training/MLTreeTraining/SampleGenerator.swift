@@ -15,8 +15,8 @@ struct SampleGenerator {
         var chosen: [Int32] = []
         chosen.reserveCapacity(count)
         for index in 0..<total {
-            let wanted = UInt64(count - chosen.count)
-            if source.next() % UInt64(total - index) < wanted { chosen.append(Int32(index)) }
+            let requested = UInt64(count - chosen.count)
+            if source.next() % UInt64(total - index) < requested { chosen.append(Int32(index)) }
         }
         return chosen
     }

@@ -33,7 +33,7 @@ struct SplitBounds {
         left: GradientSum,
         _ rule: SplitRule,
         _ upper: UnsafeMutablePointer<Float>
-    ) -> (best: Float, most: Float) {
+    ) -> (best: Float, maximum: Float) {
         let bins = singles.count
         let padded = (bins + lanes - 1) / lanes * lanes
         // One more than there are bins, for the sums on both sides of each edge.
@@ -41,7 +41,7 @@ struct SplitBounds {
         return withUnsafeTemporaryAllocation(of: Float.self, capacity: kinds * stride) { memory in
             guard let base = memory.baseAddress else { return (-.infinity, .infinity) }
             let (g, h, rightG, rightH) = (base, base + stride, base + 2 * stride, base + 3 * stride)
-            let (least, most, squares, mixed) = (
+            let (minimum, most, squares, mixed) = (
                 base + 4 * stride, base + 5 * stride, base + 6 * stride, base + 7 * stride
             )
             let (over, rightOver) = (base + 8 * stride, base + 9 * stride)
@@ -51,11 +51,11 @@ struct SplitBounds {
                 (g[bin], h[bin]) = (Float(left.x), Float(left.y))
                 (rightG[bin], rightH[bin]) = (Float(right.x), Float(right.y))
                 guard bin < bins else {
-                    (least[bin], most[bin], squares[bin], mixed[bin]) = (0, 0, 0, 0)
+                    (minimum[bin], most[bin], squares[bin], mixed[bin]) = (0, 0, 0, 0)
                     continue
                 }
                 let cell = cells[bin]
-                least[bin] = Float((cell.x - cell.z) * 0.5)
+                minimum[bin] = Float((cell.x - cell.z) * 0.5)
                 most[bin] = Float((cell.x + cell.z) * 0.5)
                 squares[bin] = Float(cell.w)
                 mixed[bin] = singles[unchecked: bin].isNaN ? .infinity : 0
@@ -75,14 +75,14 @@ struct SplitBounds {
             }
             let weight = SIMD4<Float>(repeating: Float(rule.minChildWeight))
             let none = SIMD4<Float>(repeating: -.infinity)
-            var (best, greatest) = (none, none)
+            var (best, maximum) = (none, none)
             for index in Swift.stride(from: 0, to: padded, by: lanes) {
                 let (l, r, nextL, nextR) = (
                     load(g, index), load(rightG, index), load(g, index + 1), load(rightG, index + 1)
                 )
                 let (overL, nextOverL) = (load(over, index), load(over, index + 1))
                 let (overR, nextOverR) = (load(rightOver, index), load(rightOver, index + 1))
-                let (low, high) = (load(least, index), load(most, index))
+                let (low, high) = (load(minimum, index), load(most, index))
                 let (leftAlone, rightAlone) = (l * l * overL, nextR * nextR * nextOverR)
                 let edge = leftAlone + r * r * overR
                 let nextEdge = nextL * nextL * nextOverL + rightAlone
@@ -95,11 +95,11 @@ struct SplitBounds {
                 bound.replace(with: whole, where: whole .< bound)
                 bound = greater(load(upper, index), bound)
                 store(bound, upper, index)
-                greatest = greater(greatest, bound)
+                maximum = greater(maximum, bound)
                 let isAllowed = (load(h, index) .>= weight) .& (load(rightH, index) .>= weight)
                 best = greater(best, none.replacing(with: edge, where: isAllowed))
             }
-            return (best.max(), greatest.max())
+            return (best.max(), maximum.max())
         }
     }
 }

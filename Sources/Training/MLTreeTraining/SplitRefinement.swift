@@ -24,7 +24,7 @@ struct SplitRefinement {
         /// The upper bound on the gain of each bin's boundaries.
         let upper: UnsafePointer<Float>
         /// Bins with a lower bound than this are skipped.
-        let least: Float
+        let lowerBound: Float
     }
 
     /// One worker's scratch buffer for the examples of a node.
@@ -71,15 +71,15 @@ struct SplitRefinement {
         let keys: UnsafeMutablePointer<Int32>
         let gradients: UnsafeMutablePointer<SIMD2<Float>>
 
-        func set(_ place: Int, _ value: Float, _ gradient: SIMD2<Float>) {
+        func set(_ position: Int, _ value: Float, _ gradient: SIMD2<Float>) {
             let bits = Int32(bitPattern: value.bitPattern)
-            keys[place] = bits ^ ((bits >> 31) & .max)
-            gradients[place] = gradient
+            keys[position] = bits ^ ((bits >> 31) & .max)
+            gradients[position] = gradient
         }
 
-        func copy(_ place: Int, to target: Entries, _ targetPlace: Int) {
-            target.keys[targetPlace] = keys[place]
-            target.gradients[targetPlace] = gradients[place]
+        func copy(_ position: Int, to target: Entries, _ targetPlace: Int) {
+            target.keys[targetPlace] = keys[position]
+            target.gradients[targetPlace] = gradients[position]
         }
 
         func copy(_ range: Range<Int>, to target: Entries) {
@@ -87,8 +87,8 @@ struct SplitRefinement {
             (target.gradients + range.lowerBound).update(from: gradients + range.lowerBound, count: range.count)
         }
 
-        func value(_ place: Int) -> Float {
-            let key = keys[place]
+        func value(_ position: Int) -> Float {
+            let key = keys[position]
             return Float(bitPattern: UInt32(bitPattern: key ^ ((key >> 31) & .max)))
         }
     }
@@ -181,7 +181,7 @@ struct SplitRefinement {
                 let before = search.left
                 search.pass(start..<end, scratch.sorted)
                 search.left = before + sum
-            } else if bins.upper[bin] < bins.least {
+            } else if bins.upper[bin] < bins.lowerBound {
                 search.last = nil
                 search.left += sum
             } else if scratch.occupied[bin] == 1 {
@@ -203,42 +203,42 @@ struct SplitRefinement {
         _ bins: Bins,
         _ scratch: Scratch
     ) {
-        let (places, stride) = (bins.bins, bins.stride)
+        let (positions, stride) = (bins.bins, bins.stride)
         scratch.chosen.initialize(repeating: 0, count: BinnedTable.binCount)
         scratch.ends.initialize(repeating: 0, count: BinnedTable.binCount)
         var hasSingles = false
-        for bin in bins.singles.indices where !(bins.upper[bin] < bins.least) {
+        for bin in bins.singles.indices where !(bins.upper[bin] < bins.lowerBound) {
             if bins.singles[bin].isNaN { scratch.chosen[bin] = 1 } else { hasSingles = true }
         }
         if hasSingles {
             scratch.occupied.initialize(repeating: 0, count: BinnedTable.binCount)
-            for row in rows { scratch.occupied[Int(places[Int(row) &* stride])] = 1 }
+            for row in rows { scratch.occupied[Int(positions[Int(row) &* stride])] = 1 }
         }
         // Few are chosen, unpredictably: every row is written, and the next one overwrites it unless it was chosen.
         var count = 0
         for row in rows {
             scratch.rows[count] = row
-            count &+= Int(scratch.chosen[Int(places[Int(row) &* stride])])
+            count &+= Int(scratch.chosen[Int(positions[Int(row) &* stride])])
         }
-        for place in 0..<count { scratch.ends[Int(places[Int(scratch.rows[place]) &* stride])] &+= 1 }
+        for position in 0..<count { scratch.ends[Int(positions[Int(scratch.rows[position]) &* stride])] &+= 1 }
         var start: Int32 = 0
         for bin in 0..<BinnedTable.binCount { (scratch.ends[bin], start) = (start, start &+ scratch.ends[bin]) }
-        for place in 0..<count {
-            let row = Int(scratch.rows[place])
-            let bin = Int(places[row &* stride])
+        for position in 0..<count {
+            let row = Int(scratch.rows[position])
+            let bin = Int(positions[row &* stride])
             scratch.found.set(Int(scratch.ends[bin]), task.values[row], gradients[row])
             scratch.ends[bin] &+= 1
         }
     }
 
-    private mutating func pass(_ places: Range<Int>, _ entries: Entries) {
-        for place in places {
-            let value = entries.value(place)
+    private mutating func pass(_ positions: Range<Int>, _ entries: Entries) {
+        for position in positions {
+            let value = entries.value(position)
             if value != last {
                 consider(value)
                 last = value
             }
-            left += GradientSum(entries.gradients[place])
+            left += GradientSum(entries.gradients[position])
         }
     }
 
@@ -253,7 +253,7 @@ struct SplitRefinement {
 
     /// Tries the split with all values on one side and missing ones on the other; called before any other boundary.
     private mutating func considerMissing(_ lowest: Float, _ highest: Float) {
-        offer(missing, lowest - (lowest.magnitude + SplitCandidate.leastGain), missingGoesLeft: true)
+        offer(missing, lowest - (lowest.magnitude + SplitCandidate.minimumGain), missingGoesLeft: true)
         self.highest = highest
     }
 
@@ -281,7 +281,7 @@ struct SplitRefinement {
     private var best: SplitCandidate {
         var all = self
         if let highest {
-            let threshold = highest + (highest.magnitude + SplitCandidate.leastGain)
+            let threshold = highest + (highest.magnitude + SplitCandidate.minimumGain)
             all.offer(task.total - missing, threshold, missingGoesLeft: false)
         }
         return all.descending.gain > all.ascending.gain ? all.descending : all.ascending
@@ -291,41 +291,41 @@ struct SplitRefinement {
     private static let few = 32
 
     /// Sorts the entries of some places by key, stably.
-    private static func sort(_ places: Range<Int>, _ scratch: Scratch) {
+    private static func sort(_ positions: Range<Int>, _ scratch: Scratch) {
         let (found, sorted) = (scratch.found, scratch.sorted)
-        guard places.count > few else {
-            rank(places, found, sorted)
+        guard positions.count > few else {
+            rank(positions, found, sorted)
             return
         }
         // Distributes by the highest bits that differ, into small buckets.
         var (some, all): (Int32, Int32) = (0, -1)
-        for place in places {
-            some |= found.keys[place]
-            all &= found.keys[place]
+        for position in positions {
+            some |= found.keys[position]
+            all &= found.keys[position]
         }
         let different = Int32.bitWidth - (some ^ all).leadingZeroBitCount
         guard different > 0 else {
-            found.copy(places, to: sorted)
+            found.copy(positions, to: sorted)
             return
         }
-        let digit = Swift.min(8, Int.bitWidth - places.count.leadingZeroBitCount - 3, different)
+        let digit = Swift.min(8, Int.bitWidth - positions.count.leadingZeroBitCount - 3, different)
         let (shift, mask) = (Int32(different - digit), Int32(1) << Int32(digit) - 1)
         // When the sign bit differs, keys with the bit set come first.
         let flip = different == Int32.bitWidth ? Int32(1) << Int32(digit - 1) : 0
-        func bucket(_ place: Int) -> Int { Int((found.keys[place] >> shift & mask) ^ flip) }
+        func bucket(_ position: Int) -> Int { Int((found.keys[position] >> shift & mask) ^ flip) }
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 1 << digit) { ends in
             ends.initialize(repeating: 0)
-            for place in places { ends[bucket(place)] &+= 1 }
-            var start = Int32(places.lowerBound)
+            for position in positions { ends[bucket(position)] &+= 1 }
+            var start = Int32(positions.lowerBound)
             for bucket in ends.indices { (ends[bucket], start) = (start, start &+ ends[bucket]) }
-            for place in places {
-                let bucket = bucket(place)
-                found.copy(place, to: sorted, Int(ends[bucket]))
+            for position in positions {
+                let bucket = bucket(position)
+                found.copy(position, to: sorted, Int(ends[bucket]))
                 ends[bucket] &+= 1
             }
             guard shift > 0 else { return }
-            sorted.copy(places, to: found)
-            var first = places.lowerBound
+            sorted.copy(positions, to: found)
+            var first = positions.lowerBound
             for end in ends {
                 sort(first..<Int(end), scratch)
                 first = Int(end)
@@ -334,29 +334,29 @@ struct SplitRefinement {
     }
 
     /// Puts every entry where the number of smaller ones says, without branches that depend on the keys.
-    private static func rank(_ places: Range<Int>, _ found: Entries, _ sorted: Entries) {
-        guard places.count > 1 else {
-            for place in places { found.copy(place, to: sorted, place) }
+    private static func rank(_ positions: Range<Int>, _ found: Entries, _ sorted: Entries) {
+        guard positions.count > 1 else {
+            for position in positions { found.copy(position, to: sorted, position) }
             return
         }
-        let (start, count, lanes) = (places.lowerBound, places.count, 4)
+        let (start, count, lanes) = (positions.lowerBound, positions.count, 4)
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: 3 * few) { memory in
             guard let keys = memory.baseAddress else { return }
             let (ranks, equals) = (keys + few, keys + 2 * few)
-            for place in 0..<count { keys[place] = found.keys[start + place] }
+            for position in 0..<count { keys[position] = found.keys[start + position] }
             equals.initialize(repeating: 0, count: count)
             for first in stride(from: 0, to: count, by: lanes) {
                 let own = UnsafeRawPointer(keys + first).loadUnaligned(as: SIMD4<Int32>.self)
                 var lesser = SIMD4<Int32>.zero
-                for place in 0..<count {
-                    let isLesser = SIMD4(repeating: keys[place]) .< own
+                for position in 0..<count {
+                    let isLesser = SIMD4(repeating: keys[position]) .< own
                     lesser &+= SIMD4<Int32>.zero.replacing(with: 1, where: isLesser)
                 }
                 UnsafeMutableRawPointer(ranks + first).storeBytes(of: lesser, as: SIMD4<Int32>.self)
             }
-            for place in 0..<count {
-                let rank = Int(ranks[place])
-                found.copy(start + place, to: sorted, start + rank + Int(equals[rank]))
+            for position in 0..<count {
+                let rank = Int(ranks[position])
+                found.copy(start + position, to: sorted, start + rank + Int(equals[rank]))
                 equals[rank] &+= 1
             }
         }

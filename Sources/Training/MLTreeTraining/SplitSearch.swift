@@ -26,7 +26,7 @@ struct SplitRule: Sendable {
 /// The best split of a node found so far.
 struct SplitCandidate: Sendable {
     /// Splits with less gain are noise.
-    static let leastGain: Float = 1e-6
+    static let minimumGain: Float = 1e-6
 
     var gain: Float = 0
     var feature: Int32 = -1
@@ -35,7 +35,7 @@ struct SplitCandidate: Sendable {
     var left = GradientSum()
     var right = GradientSum()
 
-    var isWorthwhile: Bool { feature >= 0 && gain > Self.leastGain }
+    var isWorthwhile: Bool { feature >= 0 && gain > Self.minimumGain }
 
     /// Replaces this candidate by a better one; ties go to the first feature, and within a feature to the first seen.
     mutating func replace(with other: SplitCandidate) {

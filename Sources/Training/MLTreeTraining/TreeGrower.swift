@@ -34,12 +34,12 @@ struct GrownTree {
 }
 
 extension RegressionTree.Node {
-    mutating func split(_ candidate: SplitCandidate, left place: Int32) {
+    mutating func split(_ candidate: SplitCandidate, left position: Int32) {
         feature = candidate.feature
         threshold = candidate.threshold
         missingGoesLeft = candidate.missingGoesLeft
         gain = candidate.gain
-        left = place
-        right = place + 1
+        left = position
+        right = position + 1
     }
 }

@@ -20,7 +20,7 @@ package enum TreeObjective: Hashable, Sendable {
     /// The value of a sum before the first tree.
     package var baseScore: Float { self == .squaredError ? 0.5 : 0 }
 
-    private static var leastCurvature: Float { 1e-16 }
+    private static var minimumCurvature: Float { 1e-16 }
 
     /// First and second derivatives of the loss with respect to each sum.
     ///
@@ -52,7 +52,7 @@ package enum TreeObjective: Hashable, Sendable {
                     case .logistic:
                         let p = 1 / (1 + exp(-sums[unchecked: row]))
                         results[row] =
-                            SIMD2(p - targets[unchecked: row], Swift.max(p * (1 - p), Self.leastCurvature)) * weight
+                            SIMD2(p - targets[unchecked: row], Swift.max(p * (1 - p), Self.minimumCurvature)) * weight
                     case .softmax:
                         softmax(sums, row, Int(targets[unchecked: row]), weight) { output, pair in
                             results[output * rows + row] = pair
@@ -79,7 +79,7 @@ package enum TreeObjective: Hashable, Sendable {
         for output in scores.indices {
             let p = exp(scores[unchecked: output] - highest) / Float(total)
             let gradient = output == target ? p - 1 : p
-            store(output, SIMD2(gradient, Swift.max(2 * p * (1 - p), Self.leastCurvature)) * weight)
+            store(output, SIMD2(gradient, Swift.max(2 * p * (1 - p), Self.minimumCurvature)) * weight)
         }
     }
 

@@ -2,7 +2,7 @@ package import MLNumerics
 import MLTrainingCore
 
 extension TreeTrainer: IterativeTraining {
-    private static let mostTrees = 1 << 24
+    private static let maximumTreeCount = 1 << 24
 
     /// The trees: their number, then of each tree an array for every member of its nodes.
     package var state: [UInt8] {
@@ -26,7 +26,7 @@ extension TreeTrainer: IterativeTraining {
     /// - Throws: `.malformed` for bytes that are not trees over these columns; the trainer is then unchanged.
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the checkpoint's list of trees")
-        let count = try reader.readInt(in: 0...Self.mostTrees, "the number of trees")
+        let count = try reader.readInt(in: 0...Self.maximumTreeCount, "the number of trees")
         var grown: [RegressionTree] = []
         for _ in 0..<count { grown.append(try RegressionTree(from: &reader, columnCount: columnCount)) }
         try reader.finish()
@@ -50,19 +50,19 @@ extension RegressionTree {
                 .allSatisfy({ $0 == count })
         else { throw reader.damaged("a tree") }
         nodes = []
-        for place in 0..<count {
+        for position in 0..<count {
             var node = Node.empty
-            node.feature = features[place]
-            node.threshold = thresholds[place]
-            node.left = lefts[place]
-            node.right = rights[place]
-            node.missingGoesLeft = missing[place] != 0
-            node.value = values[place]
-            node.gain = gains[place]
+            node.feature = features[position]
+            node.threshold = thresholds[position]
+            node.left = lefts[position]
+            node.right = rights[position]
+            node.missingGoesLeft = missing[position] != 0
+            node.value = values[position]
+            node.gain = gains[position]
             if !node.isLeaf {
                 // Children come after their parent, so that no path through the tree is endless.
-                guard Int(node.feature) < columnCount, Int(node.left) > place, Int(node.left) < count,
-                    Int(node.right) > place, Int(node.right) < count, !node.threshold.isNaN
+                guard Int(node.feature) < columnCount, Int(node.left) > position, Int(node.left) < count,
+                    Int(node.right) > position, Int(node.right) < count, !node.threshold.isNaN
                 else { throw reader.damaged("a branch") }
             }
             guard node.value.isFinite else { throw reader.damaged("a leaf") }

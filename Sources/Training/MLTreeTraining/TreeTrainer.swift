@@ -156,8 +156,8 @@ package struct TreeTrainer: Sendable {
         let stride = objective.outputCount
         let isPruned = settings.minLossReduction > 0
         if isPruned {
-            let least = Float(settings.minLossReduction)
-            grown.tree.prune(below: least) { leaves[$0] }
+            let minimum = Float(settings.minLossReduction)
+            grown.tree.prune(below: minimum) { leaves[$0] }
         }
         for index in grown.tree.nodes.indices { grown.tree.nodes[index].value *= scale }
         if isPruned || grown.leaves.contains(-1) {

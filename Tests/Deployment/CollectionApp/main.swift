@@ -1,10 +1,10 @@
-// An app that gets a model from a collection: `CollectionApp IDENTIFIER MODEL`. It says what it has got, predicts with it, and
-// waits for the end of its input, so that Reliability/deployment-hygiene can look into its memory.
+// An app that gets a model from a collection: `CollectionApp IDENTIFIER MODEL`. It says what it has got, predicts with
+// it, and waits for the end of its input, so that Reliability/deployment-hygiene can look into its memory.
 
 import CoreML
 import Foundation
 
-/// What is being fetched in the background.
+/// The progress of the background downloads.
 nonisolated(unsafe) private var downloads = Progress(totalUnitCount: 0)
 
 func collection(_ identifier: String) async throws -> MLModelCollection {
@@ -27,7 +27,7 @@ func say(_ text: String) { FileHandle.standardOutput.write(Data("\(text)\n".utf8
 do {
     let collection = try await collection(CommandLine.arguments[1])
     guard let entry = collection.entries[CommandLine.arguments[2]] else {
-        // What arrives is there at the next launch. Foundation's `Progress` tells nobody of its changes on Linux.
+        // Downloads are available at the next launch. Foundation's `Progress` notifies nobody of its changes on Linux.
         for _ in 0..<600 where !downloads.isFinished && downloads.totalUnitCount != 0 {
             try await Task.sleep(for: .milliseconds(100))
         }

@@ -42,7 +42,7 @@ private func product(layers: Int) -> SpecModel {
     }
 }
 
-/// What releases were given up for.
+/// The reasons why releases were rejected.
 private final class Failures: Sendable {
     private let found = Mutex<[DeploymentError.Code]>([])
     var codes: [DeploymentError.Code] { found.withLock { $0 } }
@@ -88,7 +88,7 @@ private final class Shop {
         )
     }
 
-    /// What a launch uses once the release is there.
+    /// The release that a launch uses once it has been downloaded.
     func deploy(_ number: Int) async throws -> Int {
         try deployment.deploy(number)
         _ = try await launch().check(Self.collection)

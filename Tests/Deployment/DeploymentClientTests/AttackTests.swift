@@ -29,7 +29,7 @@ private func refusal(_ device: Device) async throws -> String? {
     } catch { return error.code == .metadata ? error.culprit : error.code.rawValue }
 }
 
-/// What a device that has release 1 says when it meets other files than the server's.
+/// The error of a device that has release 1 when it meets other files than the server's.
 private func refusal(of change: (SampleDeployment, inout [String: [UInt8]]) throws -> Void) async throws -> String? {
     var deployment = try sample()
     let device = try Device(deployment)

@@ -55,7 +55,7 @@ private func number(_ device: Device) async throws -> Int {
         #expect(try await refusal(device) == nil)
         device.setClock(-10 * years)
         #expect(try await refusal(device) == nil)
-        // What expired before the newest time that was signed stays expired.
+        // Metadata that expired before the newest signed time stays expired.
         var later = deployment
         try later.publishPolicy(issued: SampleDeployment.start + 7200) { $0.fallback = Serving(.release(1)) }
         device.setClock(7300)

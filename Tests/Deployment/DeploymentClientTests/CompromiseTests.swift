@@ -5,7 +5,7 @@ import Foundation
 import Testing
 import UpdateFramework
 
-// What thieves of keys can do to devices, and how devices come back: the drills of Documentation/KeyRecovery.md.
+// The effects of stolen keys on devices, and the recovery: the drills of Documentation/KeyRecovery.md.
 
 private let flowers = SampleDeployment.collection
 private let metadata = "/v1/trust/\(SampleDeployment.team)/metadata/"
@@ -37,7 +37,7 @@ private func number(_ device: Device) async throws -> Int {
     try await device.launch().open(flowers).installed.number
 }
 
-/// A foreign model as release 7, as far as whoever has these keys can make it.
+/// A foreign model as release 7, as the thief of these keys can make it.
 private struct Thief {
     var stolen: SampleDeployment
     /// The thief's own key, in place of the publisher's.
@@ -119,13 +119,14 @@ private struct Thief {
         device.transport.serve(deployment)
         #expect(try await refusal(device) == nil)
         #expect(try await number(device) == 2)
-        // What the thief signs now is nothing to the device.
+        // The thief's new signatures have no effect on the device.
         device.transport.serve(thief.stolen)
         #expect(try await refusal(device) != nil)
         #expect(try await number(device) == 2)
     }
 
-    /// A thief of the director's key takes the last version that there is, so that no policy of the team's could follow.
+    /// A thief of the director's key takes the last version that there is, so that no policy of the team's could
+    /// follow.
     @Test func aNewDirectorEndsTheLastVersionThatAThiefSigned() async throws {
         var deployment = try sample()
         let device = try await deviceWithReleaseOne(deployment)

@@ -15,7 +15,7 @@ private func sample(count: Int = 100_000) throws -> SampleDeployment {
     return deployment
 }
 
-/// What downloads wait for, until it is taken away.
+/// The condition that downloads wait for, until it is removed.
 private final class Obstacle: Sendable {
     private let text: Mutex<String?>
     private let looks = Atomic<Int>(0)

@@ -69,7 +69,7 @@ private struct Retrain {
         )
     }
 
-    /// What a device has that never had the first release.
+    /// The state of a device that never had the first release.
     mutating func filesOfWholeDownload() async throws -> [String: Data] {
         let device = try Device(deployment)
         #expect(try await device.launch().check(flowers).result == .staged)
@@ -168,7 +168,7 @@ private struct Retrain {
             if path == place { arrived.add(answer.body.count) }
             return answer
         }
-        // What an interrupted launch was about to make lies there still.
+        // Partial files of an interrupted launch are still there.
         let work = "\(device.folder)/store/partial/\(SampleDeployment.hash(retrain.delta)).work"
         try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: true)
         try Data("half".utf8).write(to: URL(fileURLWithPath: work + "/result"))

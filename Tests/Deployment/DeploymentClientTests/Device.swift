@@ -13,11 +13,11 @@ final class Device {
     private let configuration: DeploymentConfiguration
     /// Seconds since the sample's start.
     private let clock = ClockHand()
-    /// What the next launches' tests do: nothing, throw, or (by never ending well) stand for a crash.
+    /// The outcome of the next launches' tests: pass, throw, or (by never ending) a crash.
     let verdict = Verdict()
     /// How the key of a model is got.
     var fetchKey: @Sendable (String) async throws(DeploymentError) -> Void = { (_) throws(DeploymentError) in }
-    /// What opens encrypted models here.
+    /// The decryption of encrypted models here.
     let vault = Vault()
 
     /// - Parameter created: when the app's configuration was made.

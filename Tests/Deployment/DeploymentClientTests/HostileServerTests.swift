@@ -14,7 +14,7 @@ private func sample(count: Int = 600_000) throws -> SampleDeployment {
     return deployment
 }
 
-/// What a check ends with.
+/// The result of a check.
 private func failure(of device: Device) async throws -> DeploymentError? {
     let client = try device.launch()
     do throws(DeploymentError) {
@@ -128,7 +128,7 @@ private func failure(of device: Device) async throws -> DeploymentError? {
         }
         #expect(try await failure(of: device)?.code == .damaged)
         #expect(try device.state().next == nil)
-        // What was right stays; with a right server the rest arrives.
+        // Valid files stay; with a working server the others arrive.
         device.transport.setFault(nil)
         #expect(try await failure(of: device) == nil)
         #expect(try device.state().next?.number == 1)
@@ -183,7 +183,8 @@ private func failure(of device: Device) async throws -> DeploymentError? {
         #expect(Double(bytes) < Double(total) * 1.02)
     }
 
-    /// Lets every transfer of an archive end after some bytes, as when the process is killed: what arrived before stays.
+    /// Lets every transfer of an archive end after some bytes, as when the process is killed: what arrived before
+    /// stays.
     /// - Returns: counts the bytes that arrive.
     private func cutTransfers(of device: Device, after count: Int) -> Counter {
         let arrived = Counter()

@@ -59,7 +59,7 @@ private struct ReportingDevice {
     }
 }
 
-/// What arrived at the server.
+/// The requests received by the server.
 private final class Posts: Sendable {
     private let state = Mutex<(reports: [DeviceReport], status: Int)>(([], 204))
 
@@ -244,7 +244,7 @@ private final class Posts: Sendable {
 
     @Test func placesInSketchesAreSpreadEvenly() {
         var registers = [Int](repeating: 0, count: SketchPlace.registerCount)
-        var ranks = [Int](repeating: 0, count: SketchPlace.mostRank + 1)
+        var ranks = [Int](repeating: 0, count: SketchPlace.maximumRank + 1)
         for device in 0..<40_960 {
             let place = SketchPlace(installID: "device \(device)", salt: "s")
             registers[place.register] += 1

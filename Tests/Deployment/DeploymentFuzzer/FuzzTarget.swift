@@ -9,7 +9,8 @@ import MLFiles
 import MLNumerics
 import UpdateFramework
 
-/// A reader, and what must hold of whatever it accepts. Errors are answers; traps, hangs and broken promises are findings.
+/// A reader, and what must hold of whatever it accepts. Errors are answers; traps, hangs and broken promises are
+/// findings.
 enum FuzzTarget: String, CaseIterable {
     case policy, release, report, attributes, rollout, metadata, header, archive, signatures, statement, delta, key
     case record, messages
@@ -33,7 +34,7 @@ enum FuzzTarget: String, CaseIterable {
         }
     }
 
-    /// What was read is written, and read again as the same.
+    /// Data that was read is written, and must be read again as the same.
     private static func stable<Document: Equatable>(
         _ bytes: [UInt8],
         _ read: ([UInt8]) throws -> Document,
@@ -47,7 +48,7 @@ enum FuzzTarget: String, CaseIterable {
         } catch { preconditionFailure("what was read cannot be written and read again: \(error)") }
     }
 
-    /// What has one form only is written as it was read.
+    /// Data with a single canonical form is written as it was read.
     private static func canonical<Document>(
         _ bytes: [UInt8],
         _ read: ([UInt8]) throws -> Document,
@@ -134,7 +135,7 @@ enum FuzzTarget: String, CaseIterable {
             try FileAccess.makeFolder(folder)
             try FileAccess.write(bytes, to: folder + "/a.mldelta")
         } catch { preconditionFailure("\(error)") }
-        // What a release promises bounds what is written; here this does.
+        // A release bounds the size of its files; here this constant does.
         guard let delta = try? DeltaFile(folder + "/a.mldelta"), delta.header.new.byteCount <= largestPayload else {
             return
         }

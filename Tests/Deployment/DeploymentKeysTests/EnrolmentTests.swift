@@ -3,7 +3,7 @@ import Foundation
 import MLEncryption
 import Testing
 
-/// Who may enrol.
+/// The enrolment policy.
 @Suite struct EnrolmentTests {
     @Test func enrolmentTokens() async throws {
         let world = try World()
@@ -89,7 +89,7 @@ import Testing
         #expect(error.code == .attestationUnsupported)
         #expect(error.message.contains("\"tpm2-quote\""))
         #expect(error.message.contains("none, token, mirror"))
-        // What stands in the request for a kind must be that kind's.
+        // The member in a request of a kind must be of that kind.
         #expect(await code { try await enrol { _ in .other(kind: "none", evidence: [1]) } } != nil)
         #expect(await code { try await enrol { _ in .other(kind: "Not A Kind", evidence: [1]) } } != nil)
     }

@@ -77,7 +77,7 @@ final class World: Sendable {
 
     deinit { try? FileAccess.remove(folder) }
 
-    /// What a build machine with the public file does.
+    /// A build machine with the public file.
     static func wrap(
         _ contentKey: SecretBytes,
         _ ring: TeamKeyRing,
@@ -173,7 +173,7 @@ func code<R>(_ body: () async throws -> R) async -> DeploymentKeyError.Code? {
     }
 }
 
-/// What an app has: models are opened with leases, and those that are missing are asked for.
+/// An app's operations: models are opened with leases, and missing leases are requested.
 private struct Client: ModelKeyService {
     let world: World
     let device: DeviceIdentity

@@ -4,7 +4,7 @@ import MLEncryption
 import MLFiles
 import Testing
 
-/// What a service refuses, and why; and what a device makes of it.
+/// The refusals of a service, their reasons, and the device's reactions.
 @Suite struct ReleaseTests {
     @Test func aDeviceOfAnotherAppGetsNothing() async throws {
         let world = try World()
@@ -200,7 +200,7 @@ import Testing
         #expect(error.isRetryable == false)
         #expect(await code { try await renew(device, world) } == .revoked)
         #expect(await code { try await world.enrol(device) } == .revoked)
-        // What it holds opens until the device hears of it, or the lease ends.
+        // Its leases open models until the device learns of the revocation, or the lease ends.
         #expect(world.isRight(try device.lease(world.model.content, world.model.keyID)))
         let state = RevocationState(team: World.team, version: 2, time: world.clock.now, devices: [device.device])
         world.store.setRevocations(state)

@@ -4,7 +4,7 @@ import MLEncryption
 import MLFiles
 import Testing
 
-/// What rests on a device and at a service.
+/// The data stored on a device and at a service.
 @Suite struct StorageTests {
     private func enrolled(_ world: World, _ name: String = "device") async throws -> DeviceIdentity {
         let device = try world.device(name)

@@ -25,7 +25,7 @@ import Testing
         let contentKey: String?
     }
 
-    /// What a device that has sent the request makes of the answer.
+    /// A device's result for the answer, after it has sent the request.
     private func contentKey(_ vector: Vector) throws -> String {
         let bytes = try #require(Base64.bytes(vector.serviceKey.publicKey.utf8))
         let algorithm = try #require(SigningAlgorithm(rawValue: vector.serviceKey.algorithm))

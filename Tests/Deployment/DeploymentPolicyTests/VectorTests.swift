@@ -34,7 +34,7 @@ import Testing
         #expect(cases.count > 100)
     }
 
-    /// Each condition stands in a policy as it is and negated; compiled and plain evaluation must agree with the vector.
+    /// Each condition is in a policy as it is and negated; compiled and plain evaluation must agree with the vector.
     @Test func `conditions have the answers of the vectors`() throws {
         let file = try Vectors.file("conditions")
         let cases = try Vectors.cases("conditions")

@@ -3,7 +3,8 @@ import DeploymentPolicy
 import Foundation
 import UpdateFramework
 
-/// A device that a server with one wrong bit is to fool: what it must refuse, or take only when nothing that was signed is changed.
+/// A device that a server with one wrong bit is to fool: what it must refuse, or take only when nothing that was signed
+/// is changed.
 package final class BitFlips {
     /// How a device that met a wrong bit ended up.
     package enum Outcome: Sendable, Equatable {
@@ -49,7 +50,7 @@ package final class BitFlips {
         return Set(transport.takeLog().paths).filter { files[$0] != nil }.sorted()
     }
 
-    /// What becomes of a new device when one bit of a file is wrong.
+    /// The result of a new device when one bit of a file is wrong.
     package func outcome(_ path: String, at offset: Int, bit: Int) async throws -> Outcome {
         transport.flip(path, at: offset, bit: bit)
         defer { transport.flip(path, at: offset, bit: bit) }

@@ -240,7 +240,7 @@ package struct SampleDeployment {
 
     // MARK: Clients
 
-    /// What an app would carry, as a file in `folder`.
+    /// The app's bundled configuration, as a file in `folder`.
     package func configuration(
         in folder: String,
         server: String = "http://sample",
@@ -282,7 +282,7 @@ package struct SampleDeployment {
         return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// What makes one archive of another.
+    /// The delta between two archives.
     /// - Parameter key: of encrypted ones.
     package static func delta(
         from old: [UInt8],

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A server in memory, which can misbehave.
 package final class SampleTransport: Transport {
-    /// What happens to an answer.
+    /// The change of a response.
     package typealias Fault =
         @Sendable (_ path: String, _ request: TransportRequest, TransportAnswer) throws -> TransportAnswer
 
@@ -57,7 +57,7 @@ package final class SampleTransport: Transport {
         return try answer.delivered(to: request)
     }
 
-    /// What a right server answers.
+    /// The response of a working server.
     private static func answer(_ request: TransportRequest, _ file: [UInt8]?) -> TransportAnswer {
         guard let file else { return TransportAnswer(status: 404) }
         if let known = request.headers["If-None-Match"], known == "\"\(SampleDeployment.hash(file).prefix(32))\"" {

@@ -13,7 +13,7 @@ struct Seeded: RandomNumberGenerator {
     }
 }
 
-@Suite("Metadata that somebody damaged")
+@Suite("Damaged metadata")
 struct FuzzTests {
     let start = SampleRepository.start
 
@@ -63,7 +63,7 @@ struct FuzzTests {
         }
     }
 
-    /// What a client finds, in words.
+    /// The client's findings, as text.
     private func state(_ updater: MetadataUpdater) async throws -> String {
         var trusted = try await updater.refresh(at: start)
         let found = try await updater.target("a", in: &trusted)

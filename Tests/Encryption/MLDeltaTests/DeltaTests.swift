@@ -80,7 +80,7 @@ enum SampleModel {
         return DeltaWriter.Model(try ModelArchive(path), contents: PlainFolder(clear), contentKey: contentKey)
     }
 
-    /// What a device with the old model makes of a delta.
+    /// The reconstruction from a delta on a device with the old model.
     private func apply(_ delta: String, _ old: DeltaWriter.Model, _ new: DeltaWriter.Model, to path: String) throws {
         try DeltaFile(delta).apply(
             to: (old.archive.header, old.contents),

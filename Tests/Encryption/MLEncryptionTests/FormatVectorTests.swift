@@ -67,7 +67,10 @@ import Testing
         func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
             let lengths = bytes.withUnsafeBytes { cut.lengths(of: $0) }
             #expect(lengths.reduce(0, +) == bytes.count)
-            #expect(lengths.allSatisfy { $0 <= cut.most } && lengths.dropLast().allSatisfy { $0 >= cut.least })
+            #expect(
+                lengths.allSatisfy { $0 <= cut.maximumByteCount }
+                    && lengths.dropLast().allSatisfy { $0 >= cut.minimumByteCount }
+            )
             var start = 0
             return lengths.map { length in
                 defer { start += length }
@@ -224,7 +227,7 @@ import Testing
         if let signer = vector["signer"]?.string {
             let isSigned = archive.signatures.contains {
                 Hexadecimal.text($0.signer.bytes) == signer
-                    && $0.isRight(name: archive.header.model.name, headerHash: archive.headerHash)
+                    && $0.matches(name: archive.header.model.name, headerHash: archive.headerHash)
             }
             guard isSigned else { throw ModelError(.malformed, "not signed") }
         }

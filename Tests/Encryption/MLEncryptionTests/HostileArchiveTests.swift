@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// What refusing costs is measured by Reliability/hostile-archives, in a process of its own.
+    /// The cost of refusing is measured by Reliability/hostile-archives, in a process of its own.
     @Test func headersThatClaimTooMuchAreRefused() throws {
         try refuse(archive(header(""), length: 0xFFFF_FFFF), "header of 4 GiB")
         try refuse(archive(header(""), length: (4 << 20) + 1), "header longer than allowed")

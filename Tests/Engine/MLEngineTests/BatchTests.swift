@@ -234,7 +234,7 @@ struct BatchTests {
         let (ends, ended) = AsyncStream<Int>.makeStream()
         let gate = DispatchSemaphore(value: 0)
         Thread {
-            let results = ExampleSpread.results(of: 0..<8) { (index) throws(ModelError) in
+            let results = ParallelExamples.results(of: 0..<8) { (index) throws(ModelError) in
                 if index == 0 {
                     entered.yield()
                     gate.wait()

@@ -6,7 +6,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-/// Which engine a file gets, and what is said of files that get none.
+/// The engine of a file, and the errors of files without one.
 struct LoadingTests {
     /// Adds one to every element; the class of an app.
     private struct AddOne: ModelEngine {

@@ -5,7 +5,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-/// What an engine says of inputs that do not fit.
+/// The errors of an engine for inputs that do not fit.
 struct PredictionTests {
     private func message(_ engine: any ModelEngine, _ inputs: [String: FeatureData]) -> String? {
         let error = #expect(throws: ModelError.self) { try engine.prediction(from: inputs) }

@@ -82,7 +82,7 @@ struct GraphBuilderTests {
         let x = builder.input("x", ValueType(.float32, [1, 2, 3]))
         let y = try builder.add(ToyAdd(), x, x)
         builder.name(y, "sum")
-        builder.lay(y, .channelsLast)
+        builder.setLayout(y, .channelsLast)
         builder.retype(x, ValueType(.float32, [1, 2, .unknown]))
         let graph = builder.finished(outputs: [("y", y)])
         #expect(graph[y].name == "sum" && graph[y].layout == .channelsLast && !graph.type(of: x).isBound)

@@ -49,7 +49,7 @@ struct GraphPatchTests {
         #expect(changed)
         #expect(result.body.operations.map { ($0.op as? ToyAdd)?.scale } == [1, 1.5, 2])
         #expect(result.body.operations.map(\.location) == ["layer 'b'", "layer 'b'", "layer 'c'"])
-        // What takes the place of a value takes its name; the value between has none.
+        // The replacement of a value takes its name; the value between has none.
         #expect(result.body.operations.map { result[$0.results[0]].name } == ["", "b", "c"])
         #expect(result[result.body.outputs[0]].name == "c" && result.outputNames == ["c"])
     }

@@ -65,7 +65,7 @@ struct WeightPlacingTests {
             #expect(file.isForPrediction)
             #expect(try SpecificationReader.encode(file.specification).count < 2000)
             let engine = try EngineLoader.load(file)
-            // What was loaded needs the file no more.
+            // A loaded model needs the file no more.
             try FileAccess.remove(path)
             #expect(try values(engine) == values(try network.engine()))
         }
@@ -103,7 +103,8 @@ struct WeightPlacingTests {
         }
     }
 
-    /// The bytes with an empty piece of `floatValue` behind the first large one; lengths are varints of three bytes here.
+    /// The bytes with an empty piece of `floatValue` behind the first large one; lengths are varints of three bytes
+    /// here.
     private static func addingEmptyPiece(to bytes: [UInt8]) -> [UInt8]? {
         var result = bytes
         var position = 0

@@ -111,7 +111,7 @@ struct NeighborTests {
         #expect(nothing["votes"]?.votes.isEmpty == true)
         let taught = try empty.appending([0, 0, 1, 1, 9, 9], labels: .strings(["low", "low", "high"]))
         #expect(try taught.prediction(from: ["x": array([0, 1])])["label"]?.text == "low")
-        // What is written reads back as the same classifier.
+        // A written classifier reads back as the same classifier.
         let again = try NearestNeighborsClassifier(taught.parameters, spec.description_p)
         #expect(again.labels == taught.labels && again.index.points == taught.index.points)
         #expect(empty.index.count == 0)

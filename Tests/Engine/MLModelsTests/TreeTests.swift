@@ -84,7 +84,7 @@ struct TreeTests {
         return parameters
     }
 
-    /// What the specification says, node by node.
+    /// The specification's rules, node by node.
     struct Reference {
         private let base: [Double]
         private var trees: [(root: Node, nodes: [UInt64: Node])] = []
@@ -173,7 +173,8 @@ struct TreeTests {
         }
     }
 
-    /// Votes of one half in all: scikit-learn's forests, whose scores are sums, give the first label, all others the second.
+    /// Votes of one half in all: scikit-learn's forests, whose scores are sums, give the first label, all others the
+    /// second.
     @Test(arguments: [2, 6, 10, 100, 998])
     func equalVotesOfAForest(_ trees: Int) throws {
         func label(_ share: Double, _ transform: SpecTreeEnsemblePostEvaluationTransform, base: Double) throws -> String

@@ -4,7 +4,7 @@ import MLOperators
 import MLPasses
 
 extension PassText {
-    /// What becomes of whole networks: `UseIntegersTests`.
+    /// Whole networks are in `UseIntegersTests`.
     static let integers: [PassText] = [
         .of(
             UseIntegers(),

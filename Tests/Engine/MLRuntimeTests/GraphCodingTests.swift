@@ -33,7 +33,7 @@ struct GraphCodingTests {
 
     private func decoded(_ bytes: [UInt8], _ constants: [Tensor]) throws(ModelError) -> Graph {
         try GraphDecoder.decode(bytes, operatorTypes: Self.operatorTypes) { (number) throws(ModelError) in
-            guard constants.indices.contains(number) else { throw BinaryReader.broken("no constant \(number)") }
+            guard constants.indices.contains(number) else { throw BinaryReader.malformed("no constant \(number)") }
             return constants[number]
         }
     }

@@ -8,7 +8,7 @@ private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().d
     .deletingLastPathComponent()
     .deletingLastPathComponent()
 
-/// What the other tests noted in the file that `COREML_CENSUS` names; `scripts/test` runs them first.
+/// The facts that other tests noted in the file that `COREML_CENSUS` names; `scripts/test` runs them first.
 private let facts = ProcessInfo.processInfo.environment["COREML_CENSUS"]
     .flatMap { try? String(contentsOfFile: $0, encoding: .utf8) }
     .map(OperatorCensus.facts)

@@ -25,7 +25,7 @@ struct MappedFileTests {
             let error = #expect(throws: ModelError.self) { try mapped.storage.checkWhole() }
             #expect("\(try #require(error))".contains(path))
             try whole.storage.checkWhole()
-            // What was replaced stays so, and the file can be mapped again.
+            // The replaced contents stay, and the file can be mapped again.
             #expect(mapped.withBytes { $0[4 * 4096] } == 0)
             #expect(try FileAccess.read(path) == [UInt8](repeating: 7, count: 2 * 4096))
         }

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// What later became `paddingInBits` was memory that nobody had set, as the bytes behind it still are; they say
+    /// The field that later became `paddingInBits` was uninitialised memory, as the bytes behind it still are; they say
     /// something about elements of less than a byte alone.
     @Test(arguments: BlobDataType.allCases.filter { $0.bitWidth >= 8 && $0.scalarType != nil })
     func bytesWithoutMeaningMayHoldAnything(_ type: BlobDataType) throws {

@@ -128,7 +128,7 @@ struct GeneratorTests {
 }
 
 extension String {
-    /// What stands between each `start` and the next `end`, when that is a word; up to the first class's end.
+    /// The words between each `start` and the next `end`; up to the first class's end.
     fileprivate func components(_ start: String, until end: String) -> [String] {
         split(separator: "\n").compactMap { line in
             guard line.hasPrefix(start), line.hasSuffix(end) else { return nil }

@@ -1,4 +1,4 @@
-/// What a Swift source consists of beside comments and white space, as far as text of a model could change it.
+/// The tokens of a Swift source except comments and white space, as far as text of a model could change it.
 enum SwiftToken: Hashable {
     /// An identifier, a word of the language or a number.
     case word(String)

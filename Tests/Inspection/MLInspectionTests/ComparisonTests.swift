@@ -84,11 +84,11 @@ struct ComparisonTests {
         let changes = compare(M.network(), other)
         #expect(
             changes.interface.contains {
-                $0.place == "input 'x'" && $0.before == "float32 [4]" && $0.after == "float32 [5]"
+                $0.location == "input 'x'" && $0.before == "float32 [4]" && $0.after == "float32 [5]"
             }
         )
-        #expect(changes.interface.contains { $0.kind == .removed && $0.place == "output 'y'" })
-        #expect(changes.interface.filter { $0.kind == .added }.map(\.place) == ["output 'z'", "output 'more'"])
+        #expect(changes.interface.contains { $0.kind == .removed && $0.location == "output 'y'" })
+        #expect(changes.interface.filter { $0.kind == .added }.map(\.location) == ["output 'z'", "output 'more'"])
         #expect(changes.metadata.map(\.after) == ["Ann"])
     }
 
@@ -96,7 +96,7 @@ struct ComparisonTests {
         let old = UpdatableModels.network()
         var new = old
         new.neuralNetworkClassifier.stringClassLabels.vector[0] = "otter"
-        let changes = compare(old, new).interface.filter { $0.place == "class labels" }
+        let changes = compare(old, new).interface.filter { $0.location == "class labels" }
         #expect(changes.map(\.kind) == [.removed, .added] && changes.last?.after == "otter")
         new.neuralNetworkClassifier.stringClassLabels.vector = old.neuralNetworkClassifier.stringClassLabels.vector
             .reversed()
@@ -117,7 +117,7 @@ struct ComparisonTests {
         other.neuralNetwork.layers[2].input = ["h2"]
         for index in other.neuralNetwork.layers.indices { other.neuralNetwork.layers[index].name = "layer_\(index)" }
         let changes = compare(M.network(), other)
-        #expect(changes.structure.filter { $0.kind == .added }.map(\.place) == ["layer 'layer_1' (activation)"])
+        #expect(changes.structure.filter { $0.kind == .added }.map(\.location) == ["layer 'layer_1' (activation)"])
         #expect(changes.structure.contains { $0.attribute == "input 0 comes from" && $0.after == "h2" })
         #expect(changes.structure.count == 2, "\(changes.structure)")
         #expect(changes.weights.count == 4 && changes.moved.isEmpty && changes.unpaired.isEmpty)
@@ -129,7 +129,7 @@ struct ComparisonTests {
         var new = old
         new.neuralNetwork.layers[1].activation.leakyReLu.alpha = 0.25
         let change = try #require(compare(old, new).structure.first)
-        #expect(change.place == "layer 'bend' (activation)" && change.attribute.hasSuffix("alpha"))
+        #expect(change.location == "layer 'bend' (activation)" && change.attribute.hasSuffix("alpha"))
         #expect(change.before == "0.5" && change.after == "0.25")
     }
 
@@ -208,7 +208,7 @@ struct ComparisonTests {
         new.setStages(stages)
         let comparison = compare(old, new)
         #expect(comparison.structure.isEmpty && comparison.fields.count == 1, "\(comparison.structure)")
-        #expect(comparison.fields.first?.place == "model 'learner' › ")
+        #expect(comparison.fields.first?.location == "model 'learner' › ")
         #expect(comparison.fields.first?.change.path.hasSuffix("numberOfNeighbors.defaultValue") == true)
     }
 
@@ -228,7 +228,7 @@ struct ComparisonTests {
         }
         let comparison = compare(network(3000, without: nil), network(3000, without: 1500))
         #expect(
-            comparison.structure.map(\.place) == ["layer 'n1500' (activation)"],
+            comparison.structure.map(\.location) == ["layer 'n1500' (activation)"],
             "\(comparison.structure.prefix(5))"
         )
         var swapped = network(3000, without: nil)

@@ -5,7 +5,7 @@ import MLSpecification
 import SwiftProtobuf
 import Testing
 
-/// What a model says of itself.
+/// The description of a model.
 struct InspectionTests {
     private typealias M = InspectedModels
 

@@ -7,7 +7,7 @@ import SwiftProtobuf
 import TestSupport
 import Testing
 
-/// What is wrong with a model, each defect by itself.
+/// The defects of a model, one by one.
 struct ValidationTests {
     private typealias M = InspectedModels
 
@@ -17,7 +17,7 @@ struct ValidationTests {
 
     /// The network after one defect is put in, and what must be said of it.
     struct Defect: CustomTestStringConvertible, Sendable {
-        let place: String
+        let location: String
         let message: String
         var severity = ModelFinding.Severity.error
         let edit: @Sendable (inout SpecModel) -> Void
@@ -39,24 +39,24 @@ struct ValidationTests {
     }
 
     private static let interfaceDefects: [Defect] = [
-        Defect(place: "input[0]", message: "has no name") { $0.description_p.input[0].name = "" },
-        Defect(place: "input 'x'", message: "two features have this name") {
+        Defect(location: "input[0]", message: "has no name") { $0.description_p.input[0].name = "" },
+        Defect(location: "input 'x'", message: "two features have this name") {
             $0.description_p.input.append($0.description_p.input[0])
         },
-        Defect(place: "output 'y'", message: "has no type") { $0.description_p.output[0].type = SpecFeatureType() },
-        Defect(place: "shape", message: "extent 0 is not positive") {
+        Defect(location: "output 'y'", message: "has no type") { $0.description_p.output[0].type = SpecFeatureType() },
+        Defect(location: "shape", message: "extent 0 is not positive") {
             $0.description_p.input[0].type.multiArrayType.shape = [0, 4]
         },
-        Defect(place: "shape", message: "larger than any array") {
+        Defect(location: "shape", message: "larger than any array") {
             $0.description_p.input[0].type.multiArrayType.shape = [1 << 40, 1 << 40]
         },
-        Defect(place: "dataType", message: "does not state the type") {
+        Defect(location: "dataType", message: "does not state the type") {
             $0.description_p.input[0].type.multiArrayType.dataType = .invalidArrayDataType
         },
-        Defect(place: "dataType", message: "77 is not a type") {
+        Defect(location: "dataType", message: "77 is not a type") {
             $0.description_p.input[0].type.multiArrayType.dataType = .UNRECOGNIZED(77)
         },
-        Defect(place: "shapeRange[0]", message: "from 5 to 2 is empty") {
+        Defect(location: "shapeRange[0]", message: "from 5 to 2 is empty") {
             $0.description_p.input[0].type.multiArrayType.shapeRange.sizeRanges = [
                 .with {
                     $0.lowerBound = 5
@@ -64,13 +64,13 @@ struct ValidationTests {
                 }
             ]
         },
-        Defect(place: "enumeratedShapes", message: "list of shapes is empty") {
+        Defect(location: "enumeratedShapes", message: "list of shapes is empty") {
             $0.description_p.input[0].type.multiArrayType.enumeratedShapes = .init()
         },
-        Defect(place: "enumeratedShapes", message: "[4] is not among those", severity: .warning) {
+        Defect(location: "enumeratedShapes", message: "[4] is not among those", severity: .warning) {
             $0.description_p.input[0].type.multiArrayType.enumeratedShapes.shapes = [.with { $0.shape = [5] }]
         },
-        Defect(place: "input 'picture'", message: "0 × 3") {
+        Defect(location: "input 'picture'", message: "0 × 3") {
             $0.description_p.input.append(
                 .with {
                     $0.name = "picture"
@@ -79,7 +79,7 @@ struct ValidationTests {
                 }
             )
         },
-        Defect(place: "colorSpace", message: "does not state its color layout") {
+        Defect(location: "colorSpace", message: "does not state its color layout") {
             $0.description_p.input.append(
                 .with {
                     $0.name = "picture"
@@ -88,7 +88,7 @@ struct ValidationTests {
                 }
             )
         },
-        Defect(place: "input 'bag'", message: "type of its keys") {
+        Defect(location: "input 'bag'", message: "type of its keys") {
             $0.description_p.input.append(
                 .with {
                     $0.name = "bag"
@@ -97,13 +97,13 @@ struct ValidationTests {
                 }
             )
         },
-        Defect(place: "state 's'", message: "not that of a state") {
+        Defect(location: "state 's'", message: "not that of a state") {
             $0.description_p.state = [M.array("s", [2])]
         },
-        Defect(place: "predictedFeatureName", message: "no output is called 'label'") {
+        Defect(location: "predictedFeatureName", message: "no output is called 'label'") {
             $0.description_p.predictedFeatureName = "label"
         },
-        Defect(place: "defaultFunctionName", message: "no function is called 'second'") {
+        Defect(location: "defaultFunctionName", message: "no function is called 'second'") {
             $0.description_p.functions = [
                 .with {
                     $0.name = "first"
@@ -112,60 +112,62 @@ struct ValidationTests {
             ]
             $0.description_p.defaultFunctionName = "second"
         },
-        Defect(place: "specificationVersion", message: "its features came with 4", severity: .warning) {
+        Defect(location: "specificationVersion", message: "its features came with 4", severity: .warning) {
             $0.specificationVersion = 1
         },
-        Defect(place: "metadata", message: "\"balloon\" is not a kind of preview", severity: .warning) {
+        Defect(location: "metadata", message: "\"balloon\" is not a kind of preview", severity: .warning) {
             $0.description_p.metadata.userDefined["com.apple.coreml.model.preview.type"] = "balloon"
         },
-        Defect(place: "metadata", message: "not an object in JSON", severity: .warning) {
+        Defect(location: "metadata", message: "not an object in JSON", severity: .warning) {
             $0.description_p.metadata.userDefined["com.apple.coreml.model.preview.parameters"] = "{"
         },
-        Defect(place: "metadata", message: "2 labels, but 1 colors", severity: .warning) {
+        Defect(location: "metadata", message: "2 labels, but 1 colors", severity: .warning) {
             $0.description_p.metadata.userDefined["com.apple.coreml.model.preview.parameters"] =
                 #"{"labels": ["a", "b"], "colors": ["red"]}"#
         },
     ]
 
     private static let networkDefects: [Defect] = [
-        Defect(place: "layers", message: "has no layers") { $0.neuralNetwork.layers = [] },
-        Defect(place: "layers[1]", message: "the layer has no name", severity: .warning) {
+        Defect(location: "layers", message: "has no layers") { $0.neuralNetwork.layers = [] },
+        Defect(location: "layers[1]", message: "the layer has no name", severity: .warning) {
             $0.neuralNetwork.layers[1].name = ""
         },
-        Defect(place: "layer 'first'", message: "two layers have this name", severity: .warning) {
+        Defect(location: "layer 'first'", message: "two layers have this name", severity: .warning) {
             $0.neuralNetwork.layers[1].name = "first"
         },
-        Defect(place: "layer 'bend'", message: "its input 'nothing' is made by no layer") {
+        Defect(location: "layer 'bend'", message: "its input 'nothing' is made by no layer") {
             $0.neuralNetwork.layers[1].input = ["nothing"]
         },
-        Defect(place: "output 'y'", message: "no layer makes it") { $0.neuralNetwork.layers[2].output = ["z"] },
-        Defect(place: "layer 'bend'", message: "kind of layer is not known") { $0.neuralNetwork.layers[1].layer = nil },
-        Defect(place: "layer 'first'", message: "11 values are stored where the shape [3, 4] needs 12") {
+        Defect(location: "output 'y'", message: "no layer makes it") { $0.neuralNetwork.layers[2].output = ["z"] },
+        Defect(location: "layer 'bend'", message: "kind of layer is not known") {
+            $0.neuralNetwork.layers[1].layer = nil
+        },
+        Defect(location: "layer 'first'", message: "11 values are stored where the shape [3, 4] needs 12") {
             $0.neuralNetwork.layers[0].innerProduct.weights.floatValue.removeLast()
         },
-        Defect(place: "bias", message: "no values are stored") {
+        Defect(location: "bias", message: "no values are stored") {
             $0.neuralNetwork.layers[0].innerProduct.bias = SpecWeightParams()
         },
-        Defect(place: "weights", message: "in 2 forms") {
+        Defect(location: "weights", message: "in 2 forms") {
             $0.neuralNetwork.layers[0].innerProduct.weights.float16Value = SpecBytes.field([0, 0])
         },
-        Defect(place: "weights", message: "quantised weights of 9 bits") {
+        Defect(location: "weights", message: "quantised weights of 9 bits") {
             $0.neuralNetwork.layers[0].innerProduct.weights = .with {
                 $0.rawValue = SpecBytes.field([1, 2, 3])
                 $0.quantization.numberOfBits = 9
             }
         },
-        Defect(place: "weights", message: "a table of 3 entries for indices of 2 bits") {
+        Defect(location: "weights", message: "a table of 3 entries for indices of 2 bits") {
             $0.neuralNetwork.layers[0].innerProduct.weights = .with {
                 $0.rawValue = SpecBytes.field([1, 2, 3])
                 $0.quantization.numberOfBits = 2
                 $0.quantization.lookupTableQuantization.floatValue = [1, 2, 3]
             }
         },
-        Defect(place: "weights", message: "not finite", severity: .warning) {
+        Defect(location: "weights", message: "not finite", severity: .warning) {
             $0.neuralNetwork.layers[0].innerProduct.weights.floatValue[3] = .nan
         },
-        Defect(place: "preprocessing[0]", message: "no input 'image'") {
+        Defect(location: "preprocessing[0]", message: "no input 'image'") {
             $0.neuralNetwork.preprocessing = [
                 .with {
                     $0.featureName = "image"
@@ -173,15 +175,15 @@ struct ValidationTests {
                 }
             ]
         },
-        Defect(place: "", message: "the app's own Bend", severity: .warning) {
+        Defect(location: "", message: "the app's own Bend", severity: .warning) {
             $0.neuralNetwork.layers[1].custom.className = "Bend"
         },
-        Defect(place: "layer 'bend'", message: "names no class") { $0.neuralNetwork.layers[1].custom = .init() },
-        Defect(place: "update", message: "no layer is updatable") {
+        Defect(location: "layer 'bend'", message: "names no class") { $0.neuralNetwork.layers[1].custom = .init() },
+        Defect(location: "update", message: "no layer is updatable") {
             $0.isUpdatable = true
             $0.description_p.trainingInput = $0.description_p.input
         },
-        Defect(place: "trainingInput", message: "features of a training example") { $0.isUpdatable = true },
+        Defect(location: "trainingInput", message: "features of a training example") { $0.isUpdatable = true },
     ]
 
     @Test(arguments: interfaceDefects + networkDefects)
@@ -192,7 +194,7 @@ struct ValidationTests {
         #expect(
             found.contains {
                 $0.severity == defect.severity && $0.message.contains(defect.message)
-                    && (defect.place.isEmpty || $0.place.contains { $0.contains(defect.place) })
+                    && (defect.location.isEmpty || $0.location.contains { $0.contains(defect.location) })
             },
             "\(found.map(\.description).joined(separator: "\n"))"
         )
@@ -215,7 +217,7 @@ struct ValidationTests {
         var model = UpdatableModels.network()
         model.neuralNetworkClassifier.updateParams.epochs.defaultValue = 5000
         let found = findings(model)
-        #expect(found.contains { $0.place.first == "update" && $0.message.contains("5000") }, "\(found)")
+        #expect(found.contains { $0.location.first == "update" && $0.message.contains("5000") }, "\(found)")
     }
 
     // MARK: Programs
@@ -229,14 +231,14 @@ struct ValidationTests {
             outputShape: [3]
         )
         let found = ModelValidation.findings(of: file)
-        func says(_ place: String, _ message: String) -> Bool {
-            found.contains { $0.place.contains { $0.contains(place) } && $0.message.contains(message) }
+        func says(_ location: String, _ message: String) -> Bool {
+            found.contains { $0.location.contains { $0.contains(location) } && $0.message.contains(message) }
         }
         #expect(says("'a' (teleport)", "is not supported"), "\(found)")
         #expect(says("'b' (sin)", "declares 'b' as tensor<fp32, [4]>, but it is tensor<fp32, [3]>"), "\(found)")
         #expect(says("'c' (cos)", "'nowhere', which nothing before it makes"), "\(found)")
         #expect(says("'d' (sin)", "'speed'"), "\(found)")
-        #expect(!found.contains { $0.place.contains { $0.contains("'y' (add)") } }, "what is right is not blamed")
+        #expect(!found.contains { $0.location.contains { $0.contains("'y' (add)") } }, "what is right is not blamed")
     }
 
     @Test func blobsThatDoNotFitAreNamed() throws {
@@ -415,11 +417,11 @@ struct ValidationTests {
             for _ in 0..<150 {
                 var bytes = sound
                 for _ in 0...(generator.next() % 4) {
-                    let place = Int(generator.next() % UInt64(bytes.count))
+                    let location = Int(generator.next() % UInt64(bytes.count))
                     switch generator.next() % 3 {
-                    case 0: bytes[place] ^= 1 << UInt8(generator.next() % 8)
-                    case 1: bytes[place] = UInt8(truncatingIfNeeded: generator.next())
-                    default: bytes.remove(at: place)
+                    case 0: bytes[location] ^= 1 << UInt8(generator.next() % 8)
+                    case 1: bytes[location] = UInt8(truncatingIfNeeded: generator.next())
+                    default: bytes.remove(at: location)
                     }
                 }
                 try FileAccess.write(bytes, to: path)

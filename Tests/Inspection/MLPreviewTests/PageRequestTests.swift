@@ -60,11 +60,11 @@ struct PageRequestTests {
         for _ in 0..<20_000 {
             var bytes = seed
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                let place = bytes.indices.randomElement(using: &generator) ?? 0
+                let location = bytes.indices.randomElement(using: &generator) ?? 0
                 switch Int.random(in: 0..<3, using: &generator) {
-                case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-                case 1: bytes.removeSubrange(place..<min(place + 5, bytes.count))
-                default: bytes.insert(contentsOf: bytes[place..<min(place + 9, bytes.count)], at: place)
+                case 0: bytes[location] = UInt8.random(in: 0...255, using: &generator)
+                case 1: bytes.removeSubrange(location..<min(location + 5, bytes.count))
+                default: bytes.insert(contentsOf: bytes[location..<min(location + 9, bytes.count)], at: location)
                 }
                 if bytes.isEmpty { bytes = seed }
             }

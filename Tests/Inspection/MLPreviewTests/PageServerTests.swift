@@ -108,7 +108,7 @@ private final class Running: Sendable {
         return false
     }
 
-    /// What a page's own request says beside its first line.
+    /// The additional headers of a page's own request.
     var ownHeaders: String {
         "Host: 127.0.0.1:\(port)\nCookie: a=b; coreml-preview-\(port)=\(token)\nOrigin: http://127.0.0.1:\(port)\n"
     }
@@ -152,7 +152,7 @@ struct PageServerTests {
             "GET /api/model?token=\(token) HTTP/1.1\n\(host)\n",
             "GET / HTTP/1.1\n\(host)Cookie: coreml-preview-\(port)=\(wrong)\n\n",
             "GET / HTTP/1.1\n\(host)Cookie: other=\(token)\n\n",
-            // A name of somebody else's that leads here.
+            // A foreign host name that leads here.
             "GET /?token=\(token) HTTP/1.1\nHost: evil.example:\(port)\n\n", "GET /?token=\(token) HTTP/1.1\n\n",
             // Another page in the same browser.
             "POST /api/predict HTTP/1.1\n\(host)Cookie: coreml-preview-\(port)=\(token)\nContent-Length: 0\n\n",
@@ -261,6 +261,6 @@ struct PageServerTests {
 }
 
 extension String {
-    /// How often a text stands in this one.
+    /// The number of occurrences of a text in this one.
     fileprivate func components(of text: String) -> Int { ranges(of: text).count }
 }

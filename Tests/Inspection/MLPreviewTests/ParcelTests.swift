@@ -38,13 +38,13 @@ struct ParcelTests {
         var builder = Parcel.Builder()
         let blob = builder.add([1, 2, 3, 4])
         let seed = try builder.bytes(.object([.init("a", .object(blob))]))
-        for place in seed.indices {
+        for location in seed.indices {
             for value in [0, 1, 127, 128, 255] as [UInt8] {
                 var bytes = seed
-                bytes[place] = value
+                bytes[location] = value
                 if let parcel = try? Parcel(bytes), let json = parcel.json["a"] { _ = try? parcel.blob(json) }
             }
-            _ = try? Parcel(Array(seed[..<place]))
+            _ = try? Parcel(Array(seed[..<location]))
         }
     }
 
@@ -75,8 +75,8 @@ struct ParcelTests {
 
     @Test func `pictures become red, green, blue and alpha`() throws {
         let image = ImageBuffer(width: 2, height: 1, format: .bgra8)
-        for (place, value) in ([10, 20, 30, 40, 1, 2, 3, 4] as [UInt8]).enumerated() {
-            image.address.storeBytes(of: value, toByteOffset: place, as: UInt8.self)
+        for (location, value) in ([10, 20, 30, 40, 1, 2, 3, 4] as [UInt8]).enumerated() {
+            image.address.storeBytes(of: value, toByteOffset: location, as: UInt8.self)
         }
         var answer = AnswerParcel()
         let json = answer.outputs(["picture": .image(image)], in: [])

@@ -53,7 +53,7 @@ struct VectorTests {
             return
         }
         let deviation = try #require(deviations.first?.deviation)
-        #expect(deviations.count == 1 && deviation.output == "y" && deviation.place == "[1]")
+        #expect(deviations.count == 1 && deviation.output == "y" && deviation.location == "[1]")
         #expect(deviation.expected == "13" && deviation.got == "12" && deviation.wrong == 1 && deviation.count == 2)
     }
 
@@ -143,9 +143,9 @@ struct VectorTests {
             "cases.json"
         )
         let vectors = try read("cases.json")
-        #expect(vectors.tolerances.images == ImageTolerance(largest: 9, mean: 2))
+        #expect(vectors.tolerances.images == ImageTolerance(maximum: 9, mean: 2))
         #expect(results(vectors).map(\.hasPassed) == [true, false, true], "\(results(vectors))")
-        // What the caller says counts before what the file says.
+        // The caller's options take precedence over the file's.
         let strict = ToleranceTable(all: .exact)
         #expect(results(vectors, strict).map(\.hasPassed) == [false, false, true])
         try folder.write(
@@ -200,8 +200,8 @@ struct VectorTests {
             )
         }
         #expect(deviation([.nan, .infinity, 1], [.nan, .infinity, 1.0005]) == nil)
-        #expect(deviation([.nan, 5], [1, 5])?.place == "[0]")
-        #expect(deviation([1, .nan, 9], [1, 2, 3])?.place == "[1]", "what is no number lies furthest")
+        #expect(deviation([.nan, 5], [1, 5])?.location == "[0]")
+        #expect(deviation([1, .nan, 9], [1, 2, 3])?.location == "[1]", "what is no number lies furthest")
         #expect(deviation([-.infinity], [.infinity]) != nil)
         #expect(deviation([1, 2], [1, 2, 3])?.message == "another shape")
         #expect(deviation([100.1], [100]) == nil && deviation([101.2], [100]) != nil, "relative as well")
@@ -237,20 +237,24 @@ struct VectorTests {
     }
 
     @Test func picturesMayDifferByAFewLevels() {
-        func picture(_ level: UInt8, at place: Int? = nil) -> FeatureData {
+        func picture(_ level: UInt8, at location: Int? = nil) -> FeatureData {
             let image = ImageBuffer(width: 4, height: 2, format: .rgba8)
             for pixel in 0..<8 {
-                image.address.storeBytes(of: pixel == place ? level : 100, toByteOffset: pixel * 4 + 1, as: UInt8.self)
+                image.address.storeBytes(
+                    of: pixel == location ? level : 100,
+                    toByteOffset: pixel * 4 + 1,
+                    as: UInt8.self
+                )
             }
             return .image(image)
         }
         let comparison = OutputComparison(ToleranceTable())
         #expect(comparison.deviation(of: "p", picture(0), from: .value(picture(104, at: 5))) == nil)
         let far = comparison.deviation(of: "p", picture(0), from: .value(picture(140, at: 5)))
-        #expect(far?.place == "row 1, column 1, green" && far?.expected == "140" && far?.got == "100")
+        #expect(far?.location == "row 1, column 1, green" && far?.expected == "140" && far?.got == "100")
         let small = FeatureData.image(ImageBuffer(width: 2, height: 2, format: .rgba8))
         #expect(comparison.deviation(of: "p", small, from: .value(picture(0)))?.message == "another size")
-        let strict = OutputComparison(ToleranceTable(images: ImageTolerance(largest: 50, mean: 0.1)))
+        let strict = OutputComparison(ToleranceTable(images: ImageTolerance(maximum: 50, mean: 0.1)))
         #expect(strict.deviation(of: "p", picture(0), from: .value(picture(140, at: 5))) != nil, "the mean counts, too")
     }
 
@@ -274,7 +278,7 @@ struct VectorTests {
         #expect(vectors.cases.map(\.name) == ["first", "second"] && vectors.cases.map(\.steps.count) == [1, 2])
         #expect(vectors.cases[0].steps[0].outputs.count == 6)
         #expect(
-            allPass(vectors, ToleranceTable(all: .exact, images: ImageTolerance(largest: 0, mean: 0)))
+            allPass(vectors, ToleranceTable(all: .exact, images: ImageTolerance(maximum: 0, mean: 0)))
         )
     }
 
@@ -286,11 +290,11 @@ struct VectorTests {
         for _ in 0..<400 {
             var bytes = sound
             for _ in 0...(generator.next() % 3) {
-                let place = Int(generator.next() % UInt64(bytes.count))
+                let location = Int(generator.next() % UInt64(bytes.count))
                 if generator.next() % 2 == 0 {
-                    bytes[place] = UInt8(truncatingIfNeeded: generator.next())
+                    bytes[location] = UInt8(truncatingIfNeeded: generator.next())
                 } else {
-                    bytes.removeSubrange(place..<min(place + 3, bytes.count))
+                    bytes.removeSubrange(location..<min(location + 3, bytes.count))
                 }
             }
             try folder.write(bytes, "cases.npz")

@@ -38,7 +38,7 @@ extension KernelTests {
             }
         }
 
-        /// Where each element of the result finds that of an operand.
+        /// The operand's index for each element of the result.
         static func places(_ shape: [Int], in result: [Int]) -> [Int] {
             let strides = MovementTests.strides(shape)
             return MovementTests.indices(result).map { index in

@@ -46,7 +46,7 @@ extension KernelTests {
                     if y[index].isNaN && rounded.isNaN || y[index] == rounded { continue }
                     let spacing = max(rounded.isFinite ? Double(rounded.ulp) : .infinity, 0x1p-149)
                     var error = abs(Double(y[index]) - e) / spacing
-                    // Where two numbers near one another are subtracted, an absolute error is all that can be asked.
+                    // If two similar numbers are subtracted, only an absolute error can be required.
                     if case .gelu = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
                     if case .geluTanh = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }
                     if case .geluSigmoid = function { error = min(error, abs(Double(y[index]) - e) / 0x1p-24) }

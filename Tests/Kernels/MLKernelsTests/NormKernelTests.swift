@@ -95,7 +95,7 @@ extension KernelTests {
                     planes: planes,
                     plane: plane,
                     taps: taps,
-                    places: places,
+                    positions: places,
                     shares: shares,
                     added: added,
                     count: count

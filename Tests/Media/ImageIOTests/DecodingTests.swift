@@ -55,7 +55,7 @@ struct DecodingTests {
         #expect(upright == (try Fixtures.image("expected/\(name).png").bitmap))
     }
 
-    /// What a file holds multiplied by alpha stays so.
+    /// Premultiplied pixels of a file stay so.
     @Test func associatedAlphaIsNotMultipliedAgain() throws {
         let expected = try Fixtures.image("expected/rgba.tif.png").bitmap
         let difference = largestDifference(try Fixtures.image("associated.tif").bitmap, expected)

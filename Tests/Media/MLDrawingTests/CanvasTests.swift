@@ -37,7 +37,7 @@ struct CanvasTests {
         #expect(width("👩‍🚀") < 1.5 * width("😀"), "a sequence of pictograms is one")
     }
 
-    /// What is longer than its room is cut; no text breaks a page.
+    /// Text that is too long for its box is cut; no text breaks a page.
     @Test func hostileTextsStayInTheirRoom() throws {
         let long = String(repeating: "wide漢字 ", count: 2000)
         let piled = "e" + String(repeating: "\u{301}", count: 500)

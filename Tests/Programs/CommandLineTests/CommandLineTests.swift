@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a run of `coreml` left behind.
+/// The results of a run of `coreml`.
 struct Outcome {
     let status: Int32
     let output: String
@@ -60,7 +60,7 @@ let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().delet
     .appendingPathComponent("Fixtures/digits").path
 
 @Suite struct CommandLineTests {
-    /// The version stands in the file VERSION, which the wheel takes it from; the command says the same.
+    /// The version is in the file VERSION, which the wheel takes it from; the command says the same.
     @Test func versionIsThatOfTheProject() throws {
         let run = try coreml("--version")
         let version = try String(contentsOfFile: "VERSION", encoding: .utf8)

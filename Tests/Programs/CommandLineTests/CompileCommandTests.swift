@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Where `coreml compile` puts what it makes.
+/// The output paths of `coreml compile`.
 struct CompileCommandTests {
     private let folder: CommandFolder
 

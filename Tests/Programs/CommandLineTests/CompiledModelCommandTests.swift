@@ -66,7 +66,7 @@ struct CompiledModelCommandTests {
             let answer = try predict("sse2", ["COREML_CACHE_MB": "0"])
             #expect(answer.status == 0, "\(answer.errors)")
             #expect(try cached.isEmpty)
-            // Where nothing can be written, nothing is kept.
+            // If nothing can be written, nothing is kept.
             let unwritable = try predict("sse2", ["XDG_CACHE_HOME": "/proc/nothing"])
             #expect(unwritable.output == answer.output)
         }

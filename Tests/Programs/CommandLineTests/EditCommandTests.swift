@@ -41,7 +41,7 @@ private let digits = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let answers = try [path, "\(digits)/Digits.mlmodel"].map { try coreml("predict", $0, "-i", picture, "--json") }
         #expect(answers[0].output == answers[1].output && answers[0].status == 0)
 
-        // What is updatable already can be changed piece by piece.
+        // A model that is updatable already can be changed piece by piece.
         let again = try edited("--epochs", "5:5,10", "--rename", "image=drawing", model: path)
         defer { try? FileManager.default.removeItem(atPath: again.1) }
         #expect(again.0.status == 0, "\(again.0.errors)")

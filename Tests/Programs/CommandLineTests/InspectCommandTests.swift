@@ -84,7 +84,7 @@ struct InspectCommandTests {
         #expect(parameters["numberOfNeighbors"] == ["default": 5, "minimum": 1, "maximum": 50])
     }
 
-    /// What contradicts the format is said; the rest is shown all the same.
+    /// Contradictions of the format are reported; the rest is shown all the same.
     @Test func aDamagedParameterIsNamed() throws {
         var model = UpdatableModels.network()
         model.neuralNetworkClassifier.updateParams.epochs.defaultValue = 5000

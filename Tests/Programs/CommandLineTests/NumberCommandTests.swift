@@ -158,7 +158,7 @@ struct NumberCommandTests {
         }
     }
 
-    /// What `-i name=value` reads a number with.
+    /// The number parser of `-i name=value`.
     @Test func numbersOfArgumentsAreReadAsTheNearestDoubles() {
         let wrong = NumberTexts(1_000_000, seed: 12).filter {
             Double($0)?.bitPattern != NumberTexts.reference($0).bitPattern

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What `coreml predict` writes: every output of every row, or an error that names what a form does not hold.
+/// The output of `coreml predict`: every output of every row, or an error that names a value that the format cannot
+/// hold.
 struct PredictOutputTests {
     private let folder: CommandFolder
 
@@ -79,7 +80,7 @@ struct PredictOutputTests {
             let head = archive[start.upperBound..<archive.index(start.upperBound, offsetBy: 120)]
             #expect(head.range(of: Data(header.utf8)) != nil, "\(name): \(String(decoding: head, as: UTF8.self))")
         }
-        // What NumPy reads back as inputs.
+        // The inputs as NumPy reads them.
         let array = try folder.write(
             PredictModels.identity(PredictModels.array("x", [2])),
             "X.mlmodel"

@@ -11,7 +11,7 @@ struct PredictSubjectTests {
         let model = try folder.write(PredictModels.identity(PredictModels.text("city")), "City.mlmodel")
         for (given, city) in [
             ("Riga", "Riga"), (#""Riga""#, "Riga"), (#""a \"b\" \u0101""#, "a \"b\" ā"), (#""""#, ""),
-            // What is not a JSON string stands for itself.
+            // A text that is not JSON is a string.
             (#"""#, "\""), (#""a" and "b""#, #""a" and "b""#), ("3", "3"), ("", ""),
         ] {
             let run = try coreml("predict", model, "-i", "city=\(given)", "--json")

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The Swift that pages and articles show is in sources that are built, most of them by the target `ReadMeSnippets`, with
-/// warnings as errors.
+/// The Swift that pages and articles show is in sources that are built, most of them by the target `ReadMeSnippets`,
+/// with warnings as errors.
 @Suite struct ReadMeTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -38,7 +38,7 @@ import Testing
         .flatMap { try files(below: $0, ".swift") }.map { lines(try text($0)).joined(separator: "\n") }
     }
 
-    /// The program is compiled here; `scripts/readme-check` builds the package that it stands in.
+    /// The program is compiled here; `scripts/readme-check` builds the package that contains it.
     @Test func theReadMesProgramIsCompiled() throws {
         let snippets = try Self.snippets("README.md")
         try #require(snippets.count == 2)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What reports hold: of regressors, of what was tried, with texts of every script and of no good will.
+/// The contents of reports: of regressors, of candidates, with texts of every script and hostile ones.
 struct ReportTests {
     private let folder: CommandFolder
 

@@ -9,7 +9,7 @@ struct TrainActivityCommandTests {
 
     private static let labels = ["run", "walk"]
 
-    /// The samples of two sensors while somebody runs (even numbers) or walks.
+    /// The samples of two sensors while a person runs (even numbers) or walks.
     private func recording(_ number: Int, rows: Int = 60) -> [(x: Double, y: Double)] {
         var state = UInt64(number + 1)
         func noise() -> Double {

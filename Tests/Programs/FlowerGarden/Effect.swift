@@ -6,7 +6,7 @@ enum Effect: String, CaseIterable {
     case night
     case spring
 
-    /// What each of red, green and blue becomes of all three.
+    /// The linear combination of red, green and blue for each of them.
     private var mixture: [Float] {
         switch self {
         case .sepia: [0.39, 0.77, 0.19, 0.35, 0.69, 0.17, 0.27, 0.53, 0.13]

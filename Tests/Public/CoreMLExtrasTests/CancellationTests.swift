@@ -138,7 +138,7 @@ private final class Interrupter: MLCustomLayer {
         #expect((error as? MLModelError)?.code == .predictionCancelled, "\(String(describing: error))")
     }
 
-    /// What the caller waits for without being able to leave is finished.
+    /// Work that the caller waits for without being able to leave is finished.
     @Test func synchronousPredictionsAreFinished() async throws {
         let model = try Self.model(Self.network(layers: 10))
         let (calls, error) = await Self.run {

@@ -3,7 +3,7 @@ import MLSpecification
 import TestSupport
 import Testing
 
-/// What printing says: what a thing holds, not where it lies in memory.
+/// The printed descriptions: contents, not memory addresses.
 struct DescriptionTests {
     /// The same words from both properties.
     static func text(_ object: NSObject) -> String {

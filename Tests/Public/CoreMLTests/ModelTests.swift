@@ -24,7 +24,7 @@ struct ModelTests {
         try MLDictionaryFeatureProvider(dictionary: ["image": picture(name, model)])
     }
 
-    /// What PyTorch answers, by picture: the label and its probability.
+    /// PyTorch's predictions, by picture: the label and its probability.
     static func answers() throws -> [(picture: String, label: String, probability: Double)] {
         try String(contentsOf: folder.appendingPathComponent("held-out/labels.csv"), encoding: .utf8)
             .split(whereSeparator: \.isNewline).dropFirst().map { line in

@@ -4,7 +4,7 @@ import MLFiles
 import MLSpecification
 import Testing
 
-/// Packages as writers made them since 2021: whatever lay in memory then stands in bytes that meant nothing.
+/// Packages as writers made them since 2021: unused bytes hold whatever lay in memory.
 @Suite struct OlderPackageTests {
     /// A weight file's blobs by type, with their bytes.
     private let blobs: [(type: BlobDataType, bytes: [UInt8])] = [

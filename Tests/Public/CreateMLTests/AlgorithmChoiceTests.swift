@@ -4,9 +4,10 @@ import MLNumerics
 import TabularData
 import Testing
 
-/// Which algorithm `MLClassifier` and `MLRegressor` choose, and what they say of it.
+/// The algorithm that `MLClassifier` and `MLRegressor` choose, and their reports about it.
 @Suite struct AlgorithmChoiceTests {
-    /// Rows that are linear in eight columns, and some that are not and stand where the automatic split sets rows aside.
+    /// Rows that are linear in eight columns, and some that are not and stand where the automatic split sets rows
+    /// aside.
     private func misleading(_ count: Int, seed: UInt64, _ isOdd: (Int) -> Bool) -> DataFrame {
         var generator = SplitMix64(seed: seed)
         var columns = [[Double]](repeating: [], count: 11)
@@ -45,7 +46,7 @@ import Testing
         let boosted = try MLBoostedTreeRegressor(trainingData: frame, targetColumn: "y")
         let error = regressor.evaluation(on: other).rootMeanSquaredError
         #expect(error * 2 < boosted.evaluation(on: other).rootMeanSquaredError)
-        // What is said of rows held out is true of other rows.
+        // The measure on held-out rows is true of other rows.
         #expect(abs(regressor.validationMetrics.rootMeanSquaredError / error - 1) < 0.2)
     }
 

@@ -3,8 +3,8 @@ import Foundation
 import TabularData
 import Testing
 
-/// The folder that `Oracles/automatic-choice/check` filled with small tables, split into rows for training and rows held
-/// out.
+/// The folder that `Oracles/automatic-choice/check` filled with small tables, split into rows for training and rows
+/// held out.
 private let choiceFolder = ProcessInfo.processInfo.environment["COREML_CHOICE_TABLES"]
 
 /// The automatic choice and each algorithm with its defaults on the same rows; the script judges the scores.
@@ -21,7 +21,7 @@ private let choiceFolder = ProcessInfo.processInfo.environment["COREML_CHOICE_TA
         var seed: Int
         /// Accuracies, or root mean squared errors, on the rows held out: of each algorithm, and of "automatic".
         var scores: [String: Double] = [:]
-        /// What the automatic choice took.
+        /// The result of the automatic choice.
         var seconds = 0.0
         var chosen = ""
     }

@@ -3,7 +3,7 @@ import Foundation
 import MLTrainingCore
 import Synchronization
 
-/// What `CountingRun` makes.
+/// The result of `CountingRun`.
 struct Counted: Equatable, Sendable {
     var sum: UInt64
     var steps: Int

@@ -80,7 +80,7 @@ struct PermutationImportanceTests {
         let wide = try #require(Extent(rows: 10_000, features: 900, width: 900))
         #expect(wide.rows >= 100 && wide.rows * wide.repetitions * 900 * 900 <= 100_000_000)
         #expect(Extent(rows: 10_000, features: 50_000, width: 50_000) == nil)
-        let slow = try #require(Extent(rows: 500, features: 10, width: 10, mostPredictions: 20_000))
+        let slow = try #require(Extent(rows: 500, features: 10, width: 10, maximumPredictionCount: 20_000))
         #expect(slow.rows * slow.repetitions * 10 <= 20_000)
 
         let rows = large.sample(of: 10_000, seed: 3)

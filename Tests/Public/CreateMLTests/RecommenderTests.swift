@@ -5,7 +5,7 @@ import TabularData
 import Testing
 
 @Suite struct RecommenderTests {
-    /// Two circles of friends with different tastes, and somebody in between.
+    /// Two circles of friends with different tastes, and one person in between.
     private static func choices() -> DataFrame {
         let rows: [(String, String, Double)] = [
             ("ann", "jazz", 5), ("ann", "blues", 4), ("ann", "soul", 4), ("ben", "jazz", 5), ("ben", "blues", 5),
@@ -132,7 +132,7 @@ import Testing
         let taken = try MLDataTable(dictionary: ["user": ["ann"], "item": ["noise"]])
         let rest = try recommender.recommendations(fromUsers: ["ann"], excluding: taken)
         #expect(Self.texts(rest["item"]) == ["polka"])
-        // What it cannot be asked.
+        // Invalid requests.
         #expect(throws: MLCreateError.self) { try recommender.getSimilarItems(fromItems: ["jazz"]) }
         recommender.model = try MLGazetteer(dictionary: ["a": ["b"]]).model
         #expect(throws: MLCreateError.self) { try recommender.recommendations(fromUsers: ["ann"]) }

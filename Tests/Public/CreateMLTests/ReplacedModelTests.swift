@@ -4,7 +4,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// What every task with a model that can be set has in common.
+/// The common behaviour of tasks with a model that can be set.
 private protocol WritableTask {
     var model: MLModel { get set }
     func write(to fileURL: URL, metadata: MLModelMetadata?) throws

@@ -36,8 +36,8 @@ private enum Killed {
     }
 }
 
-/// What the child does: trains, and prints the number of every iteration when it is done. For each it takes a byte from its
-/// input first, so that it cannot end before its parent has counted.
+/// The child process: trains, and prints the number of every iteration when it is done. For each it takes a byte from
+/// its input first, so that it cannot end before its parent has counted.
 @Suite(.enabled(if: killedFolder != nil)) struct KilledSession {
     @Test func `Trains until it is killed`() async throws {
         let folder = try #require(killedFolder)
@@ -88,7 +88,8 @@ private enum Killed {
         #expect(first == second)
     }
 
-    /// Lets a child train from iteration `done` on, and kills it `delay` microseconds after it has printed iteration `wanted`.
+    /// Lets a child train from iteration `done` on, and kills it `delay` microseconds after it has printed iteration
+    /// `wanted`.
     ///
     /// - Returns: the last iteration that it printed, and whether it was killed.
     private func child(_ folder: TemporaryFolder, _ done: Int, _ wanted: Int, delay: UInt32) async throws -> (

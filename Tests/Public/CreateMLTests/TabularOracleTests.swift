@@ -24,7 +24,7 @@ private let oracleFolder = ProcessInfo.processInfo.environment["COREML_TABLES"]
         var bars: [String: Bar]
     }
 
-    /// What ours scored, for the script's report.
+    /// Our scores, for the script's report.
     struct Found: Encodable {
         var name: String
         /// By algorithm; of forests by seed.

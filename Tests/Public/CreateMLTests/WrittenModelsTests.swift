@@ -8,9 +8,10 @@ import Testing
 /// The folder that `Oracles/written-models/check` reads.
 private let writtenFolder = ProcessInfo.processInfo.environment["COREML_WRITTEN"]
 
-/// Models of series and text as files, with what Create ML's types answer: coremltools reads the files and must say the same.
+/// Models of series and text as files, with what Create ML's types answer: coremltools reads the files and must say the
+/// same.
 @Suite(.serialized, .enabled(if: writtenFolder != nil)) struct WrittenModelsTests {
-    /// What goes into a prediction: text, or numbers and their shape.
+    /// The input of a prediction: text, or numbers and their shape.
     struct Input: Encodable {
         var text: String?
         var values: [Double]?

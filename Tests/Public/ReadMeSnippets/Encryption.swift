@@ -1,4 +1,4 @@
-// What the article on encryption shows.
+// The code of the article on encryption.
 
 import CoreML
 import CoreMLEncryption

@@ -198,7 +198,7 @@ struct CSVTests {
         }
     }
 
-    /// What is written is read again.
+    /// Written tables are read again.
     @Test func roundTrip() throws {
         var frame = GroupingTests.frame(11, rows: 5000)
         frame.append(
@@ -234,7 +234,7 @@ struct CSVTests {
         #expect(throws: CSVWritingError.self) { try bytes.csvRepresentation() }
     }
 
-    /// What is written through a symbolic link replaces the file it leads to, and the link stays.
+    /// A table written through a symbolic link replaces the file it leads to, and the link stays.
     @Test func linksAreFollowed() throws {
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("tabular-\(UUID())")
@@ -251,7 +251,7 @@ struct CSVTests {
         try write(long, "inner/table.csv")
         try files.createSymbolicLink(atPath: path("first.csv"), withDestinationPath: "inner/second.csv")
         try files.createSymbolicLink(atPath: path("inner/second.csv"), withDestinationPath: path("inner/table.csv"))
-        // Whoever has the old file open keeps it whole.
+        // A reader with the old file open keeps it whole.
         let old = try FileHandle(forReadingFrom: folder.appendingPathComponent("inner/table.csv"))
         try write(short, "first.csv")
         #expect(try text("inner/table.csv") == "age\n7\n" && text("first.csv") == "age\n7\n")
@@ -287,7 +287,7 @@ struct CSVTests {
         let text = Data("a,b,c\n1,2,3\n4,\(long),6\n7,8,9\n".utf8)
         for usesEscaping in [false, true] {
             var options = CSVReadingOptions(usesEscaping: usesEscaping)
-            options.mostBytes = 200
+            options.maximumByteCount = 200
             let error = #expect(throws: CSVReadingError.self) { try DataFrame(csvData: text, options: options) }
             #expect(error?.row == 1 && error?.column == 1)
             #expect(

@@ -2,7 +2,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// What a program that breaks a contract prints before it ends, in the build that users run, too.
+/// The message of a program that breaks a contract before it ends, in the build that users run, too.
 struct ContractTests {
     private func printed(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -33,9 +33,9 @@ import TabularData
     func bound() throws {
         let bytes = 64 << 20
         var blocks: [UnsafeMutableRawPointer] = []
-        for _ in 0..<BlockCache.most / bytes + 8 { blocks.append(try #require(BlockCache.allocate(bytes))) }
+        for _ in 0..<BlockCache.maximumByteCount / bytes + 8 { blocks.append(try #require(BlockCache.allocate(bytes))) }
         for block in blocks { BlockCache.release(block, bytes) }
-        #expect(BlockCache.keptBytes <= BlockCache.most)
+        #expect(BlockCache.keptBytes <= BlockCache.maximumByteCount)
         BlockCache.freeOld(at: .max)
     }
 }

@@ -10,7 +10,7 @@ struct BatchTrial {
 
     init(_ problem: OperatorProblem) { self.problem = problem }
 
-    /// What does not hold; nothing for an operator that computes examples one by one.
+    /// The differences; none for an operator that computes examples one by one.
     func failures() -> [String] {
         let examples = self.examples()
         guard examples.count == Self.count, let inputs = examples.first?.inputs, !inputs.isEmpty else { return [] }

@@ -3,7 +3,7 @@ package import MLGraph
 import MLNumerics
 import Synchronization
 
-/// What the tests of one process asked of each operator; the census turns it into a document.
+/// The facts about each operator from the tests of one process; the census turns them into a document.
 ///
 /// `COREML_CENSUS_RECORD` names the file; without it nothing is written. A line is an operator, the kind of fact
 /// (`types`, `kernel`, `layer`, `gradient`, `tests`) and the fact, separated by tabs.

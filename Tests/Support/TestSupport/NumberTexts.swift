@@ -1,8 +1,8 @@
 import Glibc
 
-/// Repeatable decimal texts of all sorts: the shortest digits of any double and of any float, 17 digits, up to 40 digits
-/// with and without exponent, subnormals, numbers exactly between two doubles and a little beside, few decimals, and the
-/// ends of the range, of both signs; all finite.
+/// Repeatable decimal texts of all sorts: the shortest digits of any double and of any float, 17 digits, up to 40
+/// digits with and without exponent, subnormals, numbers exactly between two doubles and a little beside, few decimals,
+/// and the ends of the range, of both signs; all finite.
 package struct NumberTexts: Sequence, IteratorProtocol {
     private var state: UInt64
     private var left: Int
@@ -12,7 +12,7 @@ package struct NumberTexts: Sequence, IteratorProtocol {
         left = count
     }
 
-    /// What `strtod` of the C library makes of a text.
+    /// The C library's `strtod` of a text.
     package static func reference(_ text: String) -> Double { strtod(text, nil) }
 
     /// A random double that is finite; every sign, exponent and fraction is as likely as others.

@@ -7,7 +7,7 @@ package enum OperatorCensus {
     /// Layer kinds that the reader of neural networks handles itself, because they are no operation.
     package static let readerLayers = ["branch", "copy", "custom", "loop", "loopBreak", "loopContinue"]
 
-    /// What a `CensusRecord` says: operator → kind of fact → facts.
+    /// The contents of a `CensusRecord`: operator → kind of fact → facts.
     package typealias Facts = [String: [String: Set<String>]]
 
     package static func facts(_ record: String) -> Facts {
@@ -20,7 +20,7 @@ package enum OperatorCensus {
         return facts
     }
 
-    /// What the catalogue declares and no test asked: operators without a test, layers whose rule no test compared, and
+    /// The untested parts of the catalogue: operators without a test, layers whose rule no test compared, and
     /// gradients that no test compared with differences.
     package static func untested(_ catalogue: Catalogue, _ facts: Facts) -> [String] {
         catalogue.operators.flatMap { type in

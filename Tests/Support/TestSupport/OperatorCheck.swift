@@ -24,8 +24,8 @@ struct OperatorCheck {
         }
     }
 
-    /// Where kernels or plans differ from plain evaluation; nothing when that gives no answer, because the contents of
-    /// an operand are refused.
+    /// The differences between kernels or plans and plain evaluation; none when that gives no answer, because the
+    /// contents of an operand are refused.
     func disagreements() -> [String] {
         do {
             let types = try op.resultTypes(of: knowledge { _, shape in Shape(shape) })
@@ -39,7 +39,7 @@ struct OperatorCheck {
 
     // MARK: Types
 
-    /// What the type rule sees, with the shapes of operands that are not constant passed through `change`.
+    /// The type rule's view, with the shapes of operands that are not constant passed through `change`.
     private func knowledge(_ change: (Int, [Int]) -> Shape) -> Operands {
         Operands(
             operands.enumerated().map { index, tensor in

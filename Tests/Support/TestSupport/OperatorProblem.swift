@@ -18,7 +18,7 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
     package var expected: [Tensor]?
     /// How far kernels and expected values may be from the plain evaluation, relative to max(1, |value|).
     package var tolerance: Double
-    /// What made the operands, for the failure's message.
+    /// The origin of the operands, for the failure's message.
     package var seed: UInt64?
     /// The file of the test that asks.
     package var file: String
@@ -58,7 +58,7 @@ package struct OperatorProblem: Sendable, CustomStringConvertible {
         return found.map { "\(self): \($0)" }
     }
 
-    /// Where kernels or plans differ from plain evaluation: for operands that nobody chose to make sense.
+    /// The differences between kernels or plans and plain evaluation: for arbitrary operands.
     package func disagreements() -> [String] { OperatorCheck(self).disagreements().map { "\(self): \($0)" } }
 
     /// The same problem with float16 weights beside float32 activations, as models with half-precision weights have.

@@ -7,9 +7,9 @@ import MLSpecification
 package enum PoseNetworks {
     /// Installs the networks of hands.
     ///
-    /// The palm takes a quarter of the longer side. Joint `i` lies at (0.5, 0.5) + `offset(i)` of the hand's square, and
-    /// `move(i)` times the red of the picture, 0 to 1, farther to the right. A picture that is half as bright as white or
-    /// brighter has a hand; it is as certain as 0.9, and a right one with 0.8.
+    /// The palm takes a quarter of the longer side. Joint `i` lies at (0.5, 0.5) + `offset(i)` of the hand's square,
+    /// and `move(i)` times the red of the picture, 0 to 1, farther to the right. A picture that is half as bright as
+    /// white or brighter has a hand; it is as certain as 0.9, and a right one with 0.8.
     ///
     /// - Parameters:
     ///   - store: Where to install them.
@@ -37,8 +37,8 @@ package enum PoseNetworks {
         )
     }
 
-    /// Installs the networks of bodies: the middle of the hips is the picture's, the square's side 0.5 of its longer one, points
-    /// lie and move as joints of hands do, and all are seen.
+    /// Installs the networks of bodies: the middle of the hips is the picture's, the square's side 0.5 of its longer
+    /// one, points lie and move as joints of hands do, and all are seen.
     package static func installBodies(in store: ExtractorStore) throws {
         var places: [Float] = []
         var moves: [Float] = []
@@ -68,7 +68,7 @@ package enum PoseNetworks {
         )
     }
 
-    /// Where a joint of a black picture would lie, from the middle of the square in fractions of its side.
+    /// The position of a joint of a black picture, from the middle of the square in fractions of its side.
     package static func offset(_ joint: Int) -> (x: Double, y: Double) {
         (Double(joint % 5) * 0.05 - 0.1, Double(joint / 5) * 0.05 - 0.1)
     }
@@ -104,8 +104,8 @@ package enum PoseNetworks {
         )
     }
 
-    /// A network whose outputs are sums of constants and the mean red of the picture, from 0 to 1, times slopes. Pictures whose
-    /// longer side is padded with black are as bright as their mean.
+    /// A network whose outputs are sums of constants and the mean red of the picture, from 0 to 1, times slopes.
+    /// Pictures whose longer side is padded with black are as bright as their mean.
     private static func network(
         _ size: Int,
         _ outputs: [(name: String, shape: [Int], constants: [Float], slopes: [Float])]

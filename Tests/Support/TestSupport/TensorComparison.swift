@@ -1,6 +1,6 @@
 package import MLNumerics
 
-/// Where `found` differs from `expected`: in shape, type, or first beyond `tolerance`; `nil` when they agree.
+/// The difference of `found` from `expected`: in shape, type, or first beyond `tolerance`; `nil` when they agree.
 ///
 /// Two numbers agree when their distance is at most `tolerance` · max(1, |expected|); NaN agrees with NaN, and an
 /// infinity with itself. Strings agree when equal.

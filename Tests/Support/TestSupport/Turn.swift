@@ -1,4 +1,4 @@
-/// What tests do one after the other because they change something that the whole process shares.
+/// Serializes tests that change state of the whole process.
 package actor Turn {
     /// The process's key service for encrypted models.
     package static let keyService = Turn()

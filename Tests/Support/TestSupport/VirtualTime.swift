@@ -3,7 +3,7 @@ import Synchronization
 
 /// Time for a scheduler that stands still until a test lets it pass.
 ///
-/// What is due runs one after another on the thread of the test, so that a test knows what has happened when `pass`
+/// Due tasks run one after another on the thread of the test, so that a test knows what has happened when `pass`
 /// returns.
 package final class VirtualTime: SchedulerTime {
     private struct Entry: Sendable {
@@ -20,10 +20,11 @@ package final class VirtualTime: SchedulerTime {
 
     private let state = Mutex(State())
     private let startsAtOnce: Bool
-    /// Where a test lets handlers run; it is empty when `pass` returns.
+    /// The queue in which a test lets handlers run; it is empty when `pass` returns.
     package let handlers = DispatchQueue(label: "VirtualTime.handlers")
 
-    /// - Parameter startsAtOnce: whether what is due already runs at once, without waiting for the test to let time pass.
+    /// - Parameter startsAtOnce: whether what is due already runs at once, without waiting for the test to let time
+    ///   pass.
     package init(startsAtOnce: Bool = false) { self.startsAtOnce = startsAtOnce }
 
     package var now: Date { state.withLock { $0.now } }

@@ -7,7 +7,7 @@ indirect enum Flat {
     case table([Int: Flat])
     case tables([Flat])
     case ints([Int32])
-    case shorts([UInt16])
+    case uint16s([UInt16])
     case bytes([UInt8])
     case text(String)
 
@@ -67,7 +67,7 @@ indirect enum Flat {
             }
             return place
         case .ints(let values): return Self.list(&bytes, values.count, values.flatMap { Self.little($0) })
-        case .shorts(let values): return Self.list(&bytes, values.count, values.flatMap { Self.little($0) })
+        case .uint16s(let values): return Self.list(&bytes, values.count, values.flatMap { Self.little($0) })
         case .bytes(let values): return Self.list(&bytes, values.count, values)
         case .text(let text): return Self.list(&bytes, text.utf8.count, Array(text.utf8) + [0])
         default: preconditionFailure("a number is part of a table")

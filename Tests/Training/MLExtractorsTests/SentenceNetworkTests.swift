@@ -16,7 +16,7 @@ import func Foundation.exp
         heads: 2,
         inner: 12,
         vocabulary: 11,
-        places: 7
+        positions: 7
     )
 
     /// Tensors of a small network, of values that are different everywhere.
@@ -32,7 +32,7 @@ import func Foundation.exp
         }
         let (width, inner) = (sizes.width, sizes.inner)
         add("embeddings.word_embeddings.weight", [sizes.vocabulary, width])
-        add("embeddings.position_embeddings.weight", [sizes.places, width])
+        add("embeddings.position_embeddings.weight", [sizes.positions, width])
         add("embeddings.token_type_embeddings.weight", [2, width])
         add("embeddings.LayerNorm.weight", [width], around: 1)
         add("embeddings.LayerNorm.bias", [width])

@@ -132,7 +132,7 @@ import MLExtractors
         let dense = { (size: Int32) in Flat.table([0: .int8(0), 1: .int32(size)]) }
         let sparse = Flat.table([
             0: .int8(1), 2: .uint8(3), 3: .table([0: .bytes([0, 1, 3])]), 4: .uint8(2),
-            5: .table([0: .shorts([1, 0, 2])]),
+            5: .table([0: .uint16s([1, 0, 2])]),
         ])
         let sparsity = Flat.table([0: .ints([0, 1, 2, 3]), 2: .tables([dense(2), dense(1), dense(1), sparse])])
         let stored = network.constant([2, 1, 1, 3], type: 1, TFLiteNetwork.halves([0.5, 2, -1]), sparsity: sparsity)

@@ -5,7 +5,7 @@ import MLOperators
 import TestSupport
 import Testing
 
-/// Graphs that somebody builds to train them.
+/// Graphs built for training.
 @Suite struct GraphTrainerTests {
     /// A softmax regression of `count` points in the plane, with its logits as a second output.
     private static func objective(_ count: Int) throws(ModelError) -> Objective {

@@ -67,7 +67,7 @@ import Testing
                 let expected = Self.similarity(lists[item], lists[Int(neighbor.item)], measure)
                 #expect(abs(neighbor.similarity - expected) <= 0x1p-24)
             }
-            // Nobody left out is more similar than somebody kept.
+            // No item left out is more similar than one kept.
             let least = list.map(\.similarity).min() ?? 0
             for pair in all where !list.contains(where: { Int($0.item) == pair.other }) {
                 #expect(pair.similarity <= least + 0x1p-23)

@@ -84,7 +84,7 @@ private final class TemporaryFile {
         }
     }
 
-    /// What the lower rate cannot hold does not come back as another tone.
+    /// Frequencies above the lower rate do not come back as another tone.
     @Test func tonesAboveNyquistVanish() {
         for frequency in [8300.0, 9000, 12_000, 20_000] {
             let sound = (0..<44_100).map { Float(sin(2 * .pi * frequency * Double($0) / 44_100)) }

@@ -7,7 +7,7 @@ import MLSeriesTraining
 import MLSpecification
 import Testing
 
-/// What the files say must be what training said.
+/// The files must agree with the training.
 @Suite struct ExportTests {
     private var state = SplitMix64(seed: 77)
 
@@ -40,7 +40,7 @@ import Testing
     private static func learned(_ problem: SeriesProblem, iterations: Int = 2) throws -> SeriesLearner {
         var problem = problem
         problem.settings.iterations = iterations
-        problem.settings.leastSteps = 4
+        problem.settings.minimumStepCount = 4
         var learner = try SeriesLearner(problem)
         while !learner.isFinished { _ = try learner.step() }
         return learner

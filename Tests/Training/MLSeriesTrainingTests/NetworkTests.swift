@@ -12,7 +12,8 @@ private func message(_ body: () throws(ModelError) -> Void) -> String {
     } catch { return error.description }
 }
 
-/// Recordings of two sensors: what is done shows in how fast the first one swings; one recording may show several things.
+/// Recordings of two sensors: what is done shows in how fast the first one swings; one recording may show several
+/// things.
 private func recordings(_ count: Int, rows: Int, seed: UInt64) -> [ActivityRecording] {
     var state = SplitMix64(seed: seed)
     func unit() -> Float { Float(state.next() >> 40) * 0x1p-24 }
@@ -50,7 +51,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         var settings = SequenceTrainingSettings()
         settings.iterations = iterations
         settings.batchSize = batch
-        settings.leastSteps = 6
+        settings.minimumStepCount = 6
         return try SequenceNetworkTrainer(
             ActivityNetwork(sensorCount: 2, window: 10, classCount: 2),
             settings: settings,
@@ -148,7 +149,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         }
         func fit(_ examples: SequenceExamples) throws -> [Float] {
             var settings = SequenceTrainingSettings()
-            settings.leastSteps = 3
+            settings.minimumStepCount = 3
             settings.batchSize = 8
             var trainer = try SequenceNetworkTrainer(
                 DenseNetwork(inputCount: 4, layerSizes: [], classCount: 2),
@@ -223,7 +224,8 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         #expect(message([recording([[1, 2], [3, 4]], labels: [0])]).contains("1 labels for 2 rows"))
     }
 
-    /// Windows follow one another; what is left over is filled up with the last row, and counts in training from half on.
+    /// Windows follow one another; what is left over is filled up with the last row, and counts in training from half
+    /// on.
     @Test func windowsAreCut() throws {
         let rows = (0..<25).map { Float($0) }
         let recording = ActivityRecording(sensors: [rows, rows.map { -$0 }], labels: (0..<25).map { $0 < 13 ? 0 : 1 })
@@ -247,7 +249,8 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         #expect(even.sequences().labels == [[0, 0, 0]])
     }
 
-    /// A recording that is shorter than a window is one, however short; it is learned from by features and by the network.
+    /// A recording that is shorter than a window is one, however short; it is learned from by features and by the
+    /// network.
     @Test func shortRecordingsAreWindows() throws {
         let all = recordings(6, rows: 95, seed: 3) + recordings(2, rows: 3, seed: 4)
         let data = try ActivityData(all, names: names(8), window: 20)
@@ -269,7 +272,7 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
                 settings: SequenceTrainingSettings()
             )
             problem.settings.iterations = 1
-            problem.settings.leastSteps = 1
+            problem.settings.minimumStepCount = 1
             #expect(problem.kind.shortRecordings == 2)
             var learner = try SeriesLearner(problem)
             _ = try learner.step()

@@ -64,7 +64,7 @@ private func message(_ body: () throws(ModelError) -> Void) -> String {
         #expect(others * 50 <= RocketFixture.features.count)
     }
 
-    /// What is chosen without chance is aeon's choice.
+    /// The deterministic choices are aeon's.
     @Test func fittingFollowsAeon() throws {
         let rocket = try MiniRocket(fitting: fixtureSeries(), featureCount: 500, seed: 1)
         #expect(rocket.dilations == RocketFixture.dilations)
@@ -111,8 +111,8 @@ private func message(_ body: () throws(ModelError) -> Void) -> String {
         }
     }
 
-    /// Series that stand still have sums that equal biases: on which side of them they count is the same in whichever way
-    /// they are added.
+    /// Series that stand still have sums that equal biases: on which side of them they count is the same in whichever
+    /// way they are added.
     @Test func standingStillDoesNotDependOnTheOrderOfSums() throws {
         var state = SplitMix64(seed: 12)
         let (count, length) = (6, 120)

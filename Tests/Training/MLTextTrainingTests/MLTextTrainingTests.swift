@@ -319,7 +319,7 @@ struct TaggerTrainingTests {
         let transitions = (0..<12).map { _ in Float.random(in: -2...2, using: &draw) }
         let words = ["ab", "cd", "ef", "gh"]
         var table = KeyTable()
-        for word in words { _ = table.insert(FeatureKey.place(0, FeatureKey.of(word))) }
+        for word in words { _ = table.insert(FeatureKey.positioned(0, FeatureKey.hash(word))) }
         let weights = (0..<12).map { _ in Float.random(in: -2...2, using: &draw) }
         let model = TaggerModel(
             features: features,

@@ -66,7 +66,7 @@ import Testing
         #expect(found.allSatisfy { $0 == found[0] })
     }
 
-    /// What plain evaluation in double precision gives is what kernels give, up to rounding.
+    /// The kernels agree with plain evaluation in double precision, up to rounding.
     @Test func kernelsAgreeWithDoublePrecision() throws {
         let data = UpdatableModel.examples([2, 8, 8], count: 6)
         var single = try NetworkTrainer(UpdatableModel.pictures().specification)

@@ -4,7 +4,7 @@ import MLSpecification
 import MLUpdating
 import Testing
 
-/// What the specification does not allow in an updatable network is refused by an error that names the culprit.
+/// Updatable networks that the specification does not allow are refused by an error that names the cause.
 @Suite struct ValidationTests {
     private static func message(_ model: SpecModel) -> String {
         do {

@@ -11,8 +11,8 @@ extension InferenceRequest {
         id = message.id.isEmpty ? nil : message.id
         guard !message.inputs.isEmpty else { throw ServingError.invalid("The request has no \"inputs\".") }
         for (name, count) in [("inputs", message.inputs.count), ("outputs", message.outputs.count)]
-        where count > Self.mostTensors {
-            throw ServingError.invalid("There are more than \(Self.mostTensors) \(name).")
+        where count > Self.maximumTensorCount {
+            throw ServingError.invalid("There are more than \(Self.maximumTensorCount) \(name).")
         }
         let raw = message.rawInputContents
         guard raw.isEmpty || raw.count == message.inputs.count else {
@@ -42,8 +42,8 @@ extension InferenceRequest {
             default: throw ServingError.invalid("\"parameters.sequence_id\" must be an integer or a string.")
             }
         }
-        sequence.isFirst = try parameters["sequence_start"]?.flag("parameters.sequence_start") ?? false
-        sequence.isLast = try parameters["sequence_end"]?.flag("parameters.sequence_end") ?? false
+        sequence.isFirst = try parameters["sequence_start"]?.boolean("parameters.sequence_start") ?? false
+        sequence.isLast = try parameters["sequence_end"]?.boolean("parameters.sequence_end") ?? false
         return sequence == SequenceParameters() ? nil : sequence
     }
 }
@@ -63,7 +63,7 @@ extension InferenceRequest.Output {
 }
 
 extension Inference_InferParameter {
-    fileprivate func flag(_ place: String) throws -> Bool {
+    fileprivate func boolean(_ place: String) throws -> Bool {
         guard case .boolParam(let value)? = parameterChoice else {
             throw ServingError.invalid("\"\(place)\" must be a Boolean.")
         }
@@ -115,16 +115,16 @@ extension Tensor {
             "uint64_contents": contents.uint64Contents.count, "fp32_contents": contents.fp32Contents.count,
             "fp64_contents": contents.fp64Contents.count, "bytes_contents": contents.bytesContents.count,
         ]
-        guard let wanted = type.contentsName else {
+        guard let requested = type.contentsName else {
             throw ServingError.invalid(
                 "The input \"\(name)\" is of the type \(type.rawValue), whose elements go into \"raw_input_contents\"."
             )
         }
-        guard lists[wanted] == count, lists.allSatisfy({ $0.key == wanted || $0.value == 0 }) else {
+        guard lists[requested] == count, lists.allSatisfy({ $0.key == requested || $0.value == 0 }) else {
             let found = lists.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { "\($0.value) in \($0.key)" }
             throw ServingError.invalid(
                 "The input \"\(name)\" has \(found.isEmpty ? "no elements" : found.joined(separator: ", ")), but its shape "
-                    + "and type \(type.rawValue) take \(count) in \(wanted)."
+                    + "and type \(type.rawValue) take \(count) in \(requested)."
             )
         }
         switch type {

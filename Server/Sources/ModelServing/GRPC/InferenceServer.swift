@@ -26,13 +26,13 @@ package struct InferenceServer: Service {
         let resolved = try NIOCore.SocketAddress.makeAddressResolvingHost(options.host, port: options.port)
         let host = resolved.ipAddress ?? options.host
         let isIPv6 = resolved.protocol == .inet6
-        let connections = ConnectionCount(limit: options.mostConnections)
+        let connections = ConnectionCount(limit: options.maximumConnectionCount)
         let transport = HTTP2ServerTransport.Posix(
             address: isIPv6 ? .ipv6(host: host, port: options.port) : .ipv4(host: host, port: options.port),
             transportSecurity: .plaintext,
             config: .defaults { config in
                 config.rpc.maxRequestPayloadSize = routes.limits.bodyBytes
-                config.http2.maxConcurrentStreams = Self.mostStreams
+                config.http2.maxConcurrentStreams = Self.maximumStreamCount
                 config.http2.targetWindowSize = 1 << 20
                 config.connection.keepalive.time = options.patience
                 config.connection.keepalive.timeout = options.patience
@@ -48,7 +48,7 @@ package struct InferenceServer: Service {
     }
 
     /// The most calls at once on a connection.
-    static let mostStreams = 128
+    static let maximumStreamCount = 128
 
     /// Serves until the graceful shutdown, and then answers the calls in hand.
     package func run() async throws {

@@ -102,7 +102,7 @@ struct InferenceService: RegistrableRPCService {
     private func infer(_ request: Inference_ModelInferRequest) async throws -> Inference_ModelInferResponse {
         let model = try model(request.modelName, request.modelVersion)
         return try await model.counting {
-            let share = BodyShare(routes.budget)
+            let share = BodyReservation(routes.budget)
             try share.grow(to: request.elementByteCount)
             let outputs = try await model.outputs(InferenceRequest(request))
             let answer = Inference_ModelInferResponse.with { answer in
@@ -187,7 +187,7 @@ struct InferenceService: RegistrableRPCService {
     }
 
     private static func statistics(_ model: LoadedModel) -> Inference_ModelStatistics {
-        func duration(_ spent: ModelFacts.Spent) -> Inference_StatisticDuration {
+        func duration(_ spent: ModelFacts.TimedCount) -> Inference_StatisticDuration {
             .with { duration in
                 duration.count = UInt64(spent.count)
                 duration.ns = UInt64(spent.nanoseconds)
@@ -210,7 +210,8 @@ struct InferenceService: RegistrableRPCService {
     }
 }
 
-/// gRPC's health checking: the whole server, or the inference service, serves when every model that should be loaded is.
+/// gRPC's health checking: the whole server, or the inference service, serves when every model that should be loaded
+/// is.
 struct HealthService: RegistrableRPCService {
     private let repository: ModelRepository
 

@@ -58,7 +58,7 @@ package struct NetworkMeter: Sendable {
 enum SystemBus {
     /// The seconds that the bus may take for each answer.
     private static let patience = 1
-    private static let largestMessage = 64 << 10
+    private static let maximumMessageByteCount = 64 << 10
 
     /// The property `Metered` of NetworkManager; `nil` without a bus, without NetworkManager, or after an invalid
     /// answer.
@@ -159,8 +159,8 @@ enum SystemBus {
         private func answer(to serial: UInt32) -> [UInt8]? {
             for _ in 0..<64 {
                 guard let start = receive(16), start[0] == UInt8(ascii: "l"), let length = Wire.number(start, at: 4),
-                    let fieldLength = Wire.number(start, at: 12), length <= SystemBus.largestMessage,
-                    fieldLength <= SystemBus.largestMessage,
+                    let fieldLength = Wire.number(start, at: 12), length <= SystemBus.maximumMessageByteCount,
+                    fieldLength <= SystemBus.maximumMessageByteCount,
                     let fields = receive((Int(fieldLength) + 7) & ~7), let body = receive(Int(length))
                 else { return nil }
                 guard Wire.replySerial(Array(fields.prefix(Int(fieldLength)))) == serial else { continue }
@@ -170,13 +170,13 @@ enum SystemBus {
         }
 
         private func send(_ bytes: [UInt8]) -> Bool {
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
+            var remaining = bytes[...]
+            while !remaining.isEmpty {
+                let count = remaining.withUnsafeBytes {
                     Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                 }
                 guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
+                remaining = remaining.dropFirst(count)
             }
             return true
         }
@@ -240,7 +240,7 @@ enum SystemBus {
                     position += 4
                 case UInt8(ascii: "s"), UInt8(ascii: "o"):
                     position = (position + 3) & ~3
-                    guard let count = number(fields, at: position), count <= SystemBus.largestMessage else {
+                    guard let count = number(fields, at: position), count <= SystemBus.maximumMessageByteCount else {
                         return nil
                     }
                     position += 4 + Int(count) + 1

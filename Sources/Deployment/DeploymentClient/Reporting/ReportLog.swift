@@ -12,9 +12,9 @@ package struct ReportLog: Sendable, Equatable {
     /// The report that the server has not accepted yet, which is sent again unchanged.
     package var sending: DeviceReport?
     /// The release and the hour since 1970 that the server was told last.
-    package var told: Told?
+    package var acknowledged: Acknowledged?
 
-    package struct Told: Sendable, Equatable {
+    package struct Acknowledged: Sendable, Equatable {
         package var release: Int
         package var hour: Int
     }
@@ -22,7 +22,7 @@ package struct ReportLog: Sendable, Equatable {
     package init() {}
 
     /// The largest number of remembered events.
-    private static let mostNoted = 256
+    private static let maximumEntryCount = 256
 
     // MARK: Noting
 
@@ -40,8 +40,8 @@ package struct ReportLog: Sendable, Equatable {
             _ = remember("\(release) used \(day)")
         }
         if let index = waiting.firstIndex(where: { $0.release == release && $0.event == event }) {
-            waiting[index].count = min(waiting[index].count + 1, DeviceReport.mostEvents)
-        } else if waiting.count < DeviceReport.mostCounts {
+            waiting[index].count = min(waiting[index].count + 1, DeviceReport.maximumEventCount)
+        } else if waiting.count < DeviceReport.maximumCounterCount {
             waiting.append(.init(release: release, event: event))
         }
     }
@@ -50,7 +50,7 @@ package struct ReportLog: Sendable, Equatable {
     private mutating func remember(_ text: String) -> Bool {
         guard !noted.contains(text) else { return false }
         noted.append(text)
-        noted = noted.suffix(Self.mostNoted)
+        noted = noted.suffix(Self.maximumEntryCount)
         return true
     }
 
@@ -65,11 +65,11 @@ package struct ReportLog: Sendable, Equatable {
         _ make: () -> DeviceReport
     ) -> DeviceReport? {
         if let sending { return sending }
-        let now = Told(release: running.release, hour: hour)
-        guard !waiting.isEmpty || told != now else { return nil }
+        let now = Acknowledged(release: running.release, hour: hour)
+        guard !waiting.isEmpty || acknowledged != now else { return nil }
         var report = make()
         report.counts = waiting
-        if told != now { report.running = running }
+        if acknowledged != now { report.running = running }
         (sending, waiting) = (report, [])
         return report
     }
@@ -78,7 +78,7 @@ package struct ReportLog: Sendable, Equatable {
     package mutating func end(_ report: DeviceReport, hour: Int) {
         guard sending == report else { return }
         sending = nil
-        if let running = report.running { told = Told(release: running.release, hour: hour) }
+        if let running = report.running { acknowledged = Acknowledged(release: running.release, hour: hour) }
     }
 
     // MARK: Text
@@ -92,8 +92,10 @@ package struct ReportLog: Sendable, Equatable {
             .init("waiting", .array(waiting.map(\.json))),
         ]
         if let sending { members.append(.init("sending", sending.json)) }
-        if let told {
-            members.append(.init("told", .array([.integer(Int64(told.release)), .integer(Int64(told.hour))])))
+        if let acknowledged {
+            members.append(
+                .init("told", .array([.integer(Int64(acknowledged.release)), .integer(Int64(acknowledged.hour))]))
+            )
         }
         return CanonicalWriter.bytes(.object(members))
     }
@@ -110,7 +112,7 @@ package struct ReportLog: Sendable, Equatable {
         if case .array(let values)? = json["told"], values.count == 2, case .integer(let release) = values[0],
             case .integer(let hour) = values[1]
         {
-            told = Told(release: Int(release), hour: Int(hour))
+            acknowledged = Acknowledged(release: Int(release), hour: Int(hour))
         }
     }
 }

@@ -12,7 +12,7 @@ package struct Reporter: Sendable {
     let attributes: @Sendable () -> DeviceAttributes
     let now: @Sendable () -> Date
 
-    private static let largestAnswer = 64 << 10
+    private static let maximumResponseByteCount = 64 << 10
 
     private var seconds: Int { Int(now().timeIntervalSince1970) }
 
@@ -59,7 +59,7 @@ package struct Reporter: Sendable {
         guard let report else { return }
         var request = TransportRequest(
             Addresses(configuration: configuration).path(reporting.path),
-            limit: Self.largestAnswer
+            limit: Self.maximumResponseByteCount
         )
         request.method = "POST"
         request.headers["Content-Type"] = "application/json"

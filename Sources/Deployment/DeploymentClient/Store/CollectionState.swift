@@ -44,7 +44,7 @@ package struct CollectionState: Sendable, Equatable {
     package init() {}
 
     /// The largest number of remembered failed releases.
-    private static let mostFailed = 64
+    private static let maximumFailureCount = 64
 
     // MARK: Changes
 
@@ -62,7 +62,7 @@ package struct CollectionState: Sendable, Equatable {
     mutating func fallBack() {
         if let release = current?.release, !failed.contains(release) {
             failed.append(release)
-            failed = failed.suffix(Self.mostFailed)
+            failed = failed.suffix(Self.maximumFailureCount)
         }
         let deployment = current?.deployment ?? ""
         current = previous ?? .bundled(deployment)

@@ -107,7 +107,7 @@ package final class CollectionStore: Sendable {
     }
 
     /// The number of attempts after which a release counts as one that crashes.
-    static let mostAttempts = 2
+    static let maximumAttemptCount = 2
 
     /// Begins to use a collection: a release that has arrived becomes current, if no process uses the old one.
     ///
@@ -153,7 +153,7 @@ package final class CollectionStore: Sendable {
             state.isAccessed = true
             if state.next != nil, try isFree(identifier, state.current) { state.flip() }
             if let trial = state.trial, let current = state.current {
-                if trial.attempts >= Self.mostAttempts {
+                if trial.attempts >= Self.maximumAttemptCount {
                     failure(current)
                     state.fallBack()
                 } else {

@@ -4,7 +4,7 @@ import Synchronization
 /// Sends lost requests again: networks lose some, and a check needs a dozen.
 package struct PersistentTransport: Transport {
     /// The largest number of times a request is sent.
-    private static let mostAttempts = 5
+    private static let maximumAttemptCount = 5
     /// Seconds before the second attempt; each later one waits twice as long.
     private static let firstDelay = 0.1
     /// The time after which a failed request is left to the next check.
@@ -18,11 +18,11 @@ package struct PersistentTransport: Transport {
         // A request that changes something on the server may have arrived although its answer did not.
         guard request.method == "GET" else { return try await base.send(request) }
         let start = ContinuousClock.now
-        let watch = ReceiptWatch()
+        let watch = ReceiptTracker()
         let watched = watch.watching(request)
         var delay = Self.firstDelay
         for attempt in 1... {
-            let isLast = attempt == Self.mostAttempts || ContinuousClock.now - start > Self.patience
+            let isLast = attempt == Self.maximumAttemptCount || ContinuousClock.now - start > Self.patience
             do throws(DeploymentError) {
                 let answer = try await base.send(watched)
                 // A proxy whose server does not answer at the moment.
@@ -41,7 +41,7 @@ package struct PersistentTransport: Transport {
 }
 
 /// Records whether a part of an answer has been received: a repetition would deliver it twice.
-private final class ReceiptWatch: Sendable {
+private final class ReceiptTracker: Sendable {
     private let received = Atomic<Bool>(false)
     var hasReceived: Bool { received.load(ordering: .acquiring) }
 

@@ -6,7 +6,7 @@ import Synchronization
 /// The system's URLSession with limits: answers that are too long or arrive too slowly end with an error.
 package final class URLSessionTransport: NSObject, Transport, URLSessionDataDelegate {
     /// The limits of slow transfers.
-    package struct Patience: Sendable {
+    package struct Timeouts: Sendable {
         /// Seconds between two checks of a transfer.
         package var interval = 30.0
         /// The least number of bytes that must arrive between two checks.
@@ -18,8 +18,8 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
     private struct Transfer {
         var answer: TransportAnswer?
         var body: [UInt8] = []
-        var arrived = 0
-        var arrivedAtLastLook = 0
+        var received = 0
+        var receivedAtLastCheck = 0
         let limit: Int
         let receive: TransportRequest.Receiver?
         let continuation: CheckedContinuation<Result<TransportAnswer, DeploymentError>, Never>
@@ -32,9 +32,9 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
 
     private let state = Mutex(State())
     private let session = Mutex<URLSession?>(nil)
-    private let patience: Patience
+    private let patience: Timeouts
 
-    package init(patience: Patience = Patience()) {
+    package init(patience: Timeouts = Timeouts()) {
         self.patience = patience
         super.init()
         let configuration = URLSessionConfiguration.ephemeral
@@ -91,10 +91,10 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
         let (identifier, patience) = (task.taskIdentifier, patience)
         let isTooSlow = state.withLock { state in
             guard var transfer = state.transfers[identifier] else { return false }
-            let arrived = transfer.arrived - transfer.arrivedAtLastLook
-            transfer.arrivedAtLastLook = transfer.arrived
+            let received = transfer.received - transfer.receivedAtLastCheck
+            transfer.receivedAtLastCheck = transfer.received
             state.transfers[identifier] = transfer
-            guard arrived < patience.byteCount else { return false }
+            guard received < patience.byteCount else { return false }
             let message = "Fewer than \(patience.byteCount) bytes arrived in \(Int(patience.interval)) seconds."
             state.failures[identifier] = DeploymentError(.offline, "", message)
             return true
@@ -137,12 +137,12 @@ package final class URLSessionTransport: NSObject, Transport, URLSessionDataDele
             guard var transfer = state.transfers[identifier], state.failures[identifier] == nil else {
                 return (nil, nil)
             }
-            guard data.count <= transfer.limit - transfer.arrived else {
+            guard data.count <= transfer.limit - transfer.received else {
                 let message = "The server sends more than the \(transfer.limit) bytes that are allowed here."
                 state.failures[identifier] = DeploymentError(.damaged, "", message)
                 return (nil, nil)
             }
-            transfer.arrived += data.count
+            transfer.received += data.count
             let answer = transfer.answer ?? TransportAnswer(status: 0)
             let isTaken = answer.status == 206 && transfer.receive != nil
             if !isTaken { transfer.body += data }

@@ -55,8 +55,9 @@ struct ArchiveDownload {
         guard start.byteCount <= byteCount else {
             throw DeploymentError(.damaged, hash, "The archive's header is longer than the archive.")
         }
-        let rest = try await source.bytes(hash, ArchiveStart.byteCount..<start.byteCount)
-        let header = try reading { () throws(ModelError) in try start.header(Array(rest.prefix(start.headerByteCount)))
+        let remaining = try await source.bytes(hash, ArchiveStart.byteCount..<start.byteCount)
+        let header = try reading { () throws(ModelError) in
+            try start.header(Array(remaining.prefix(start.headerByteCount)))
         }
         let layout = try layout(start, header)
         // Bytes that belong to another header may lie between the pieces of this one.
@@ -67,7 +68,7 @@ struct ArchiveDownload {
         }
         try file.erase(end..<min(byteCount, max(end, start.payloadStart)))
         // The start comes last: once it is written, the whole header follows it.
-        try file.write(rest, at: ArchiveStart.byteCount)
+        try file.write(remaining, at: ArchiveStart.byteCount)
         try file.synchronize()
         try file.write(bytes, at: 0)
         return layout
@@ -103,7 +104,7 @@ struct ArchiveDownload {
     // MARK: Pieces
 
     private func fill(_ file: PartialFile, _ pieces: [Piece]) async throws(DeploymentError) {
-        let lenders = try Lenders(store)
+        let lenders = try PieceSources(store)
         var missing: [MissingPiece] = []
         for piece in pieces {
             let found = try file.arrivedByteCount(of: piece)
@@ -137,13 +138,13 @@ struct ArchiveDownload {
 }
 
 /// Models on the device whose pieces new archives may share.
-private struct Lenders {
-    private struct Place {
+private struct PieceSources {
+    private struct PieceLocation {
         let path: String
         let offset: Int
     }
 
-    private var places: [[UInt8]: Place] = [:]
+    private var locations: [[UInt8]: PieceLocation] = [:]
 
     init(_ store: CollectionStore) throws(DeploymentError) {
         let models = try Durable.files { () throws(ModelError) in try FileAccess.names(in: store.folder + "/models") }
@@ -154,7 +155,7 @@ private struct Lenders {
             for file in header.files {
                 var offset = 0
                 for chunk in file.chunks {
-                    places[chunk.hash] = Place(path: folder + "/" + file.path, offset: offset)
+                    locations[chunk.hash] = PieceLocation(path: folder + "/" + file.path, offset: offset)
                     offset += chunk.byteCount
                 }
             }
@@ -169,12 +170,12 @@ private struct Lenders {
 
     /// The bytes of a piece, if an unchanged model has them.
     func bytes(_ hash: [UInt8], count: Int) -> [UInt8]? {
-        guard let place = places[hash] else { return nil }
-        let file = open(place.path, O_RDONLY | O_CLOEXEC)
+        guard let location = locations[hash] else { return nil }
+        let file = open(location.path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: count)
-        let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(place.offset)) }
+        let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, $0.count, off_t(location.offset)) }
         guard read == count, SHA256.hash(data: bytes).elementsEqual(hash) else { return nil }
         return bytes
     }

@@ -16,7 +16,7 @@ struct ArchivePiece {
 /// written, and a power failure what had not reached the disk.
 final class PartialFile: Sendable {
     /// The largest number of bytes written between two flushes to the disk.
-    private static let mostUnsynchronized = 8 << 20
+    private static let maximumUnsynchronizedByteCount = 8 << 20
 
     private let path: String
     private let descriptor: Int32
@@ -76,20 +76,22 @@ final class PartialFile: Sendable {
     }
 
     func write(_ bytes: some Collection<UInt8>, at offset: Int) throws(DeploymentError) {
-        let result = bytes.withContiguousStorageIfAvailable { put(UnsafeRawBufferPointer($0), at: offset) }
-        guard result ?? put(Array(bytes), at: offset) else { throw Durable.failure("write", path) }
-        guard unsynchronized.add(bytes.count, ordering: .relaxed).newValue >= Self.mostUnsynchronized else { return }
+        let result = bytes.withContiguousStorageIfAvailable { write(UnsafeRawBufferPointer($0), at: offset) }
+        guard result ?? write(Array(bytes), at: offset) else { throw Durable.failure("write", path) }
+        guard unsynchronized.add(bytes.count, ordering: .relaxed).newValue >= Self.maximumUnsynchronizedByteCount else {
+            return
+        }
         try synchronize()
     }
 
-    private func put(_ bytes: [UInt8], at offset: Int) -> Bool { bytes.withUnsafeBytes { put($0, at: offset) } }
+    private func write(_ bytes: [UInt8], at offset: Int) -> Bool { bytes.withUnsafeBytes { write($0, at: offset) } }
 
     /// Writes bytes, and returns whether all were written; otherwise `errno` has the reason.
-    private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+    private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         var position = 0
         while position < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + position))
+            let remaining = UnsafeRawBufferPointer(rebasing: bytes[position...])
+            let count = pwrite(descriptor, remaining.baseAddress, remaining.count, off_t(offset + position))
             if count > 0 { position += count } else if errno != EINTR { return false }
         }
         return true

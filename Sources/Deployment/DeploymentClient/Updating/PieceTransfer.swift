@@ -23,22 +23,22 @@ struct PieceTransfer {
     let progress: @Sendable (Int) -> Void
 
     /// The largest number of bytes fetched in one request.
-    private static let largestRequest = 8 << 20
+    private static let maximumRequestByteCount = 8 << 20
     /// The largest number of unneeded bytes that are fetched to save a request.
-    private static let largestGap = 64 << 10
+    private static let maximumGap = 64 << 10
 
     /// Fetches the missing parts of pieces, which are in the order of their positions.
     func fetch(_ missing: [MissingPiece]) async throws(DeploymentError) {
-        var rest = missing[...]
-        while let first = rest.first {
+        var remaining = missing[...]
+        while let first = remaining.first {
             var group = [first]
-            rest = rest.dropFirst()
-            while let next = rest.first, let last = group.last,
-                next.range.lowerBound - last.range.upperBound <= Self.largestGap,
-                next.range.upperBound - first.range.lowerBound <= Self.largestRequest
+            remaining = remaining.dropFirst()
+            while let next = remaining.first, let last = group.last,
+                next.range.lowerBound - last.range.upperBound <= Self.maximumGap,
+                next.range.upperBound - first.range.lowerBound <= Self.maximumRequestByteCount
             {
                 group.append(next)
-                rest = rest.dropFirst()
+                remaining = remaining.dropFirst()
             }
             let wrong = try await request(group)
             // The part of these that an earlier download had brought was wrong: a disk lost it, or a server lied.
@@ -52,10 +52,10 @@ struct PieceTransfer {
     private func request(_ pieces: [MissingPiece]) async throws(DeploymentError) -> [ArchivePiece] {
         guard let first = pieces.first, let last = pieces.last else { return [] }
         let (collector, end) = (PieceCollector(pieces, self), last.range.upperBound)
-        for start in stride(from: first.range.lowerBound, to: end, by: Self.largestRequest) {
+        for start in stride(from: first.range.lowerBound, to: end, by: Self.maximumRequestByteCount) {
             if Task.isCancelled { throw DeploymentError(.cancelled, blob, "The download was cancelled.") }
             try mayGoOn()
-            try await source.stream(blob, start..<min(end, start + Self.largestRequest)) {
+            try await source.stream(blob, start..<min(end, start + Self.maximumRequestByteCount)) {
                 (bytes) throws(DeploymentError) in try collector.take(bytes)
             }
         }

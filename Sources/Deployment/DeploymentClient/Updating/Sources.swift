@@ -72,9 +72,9 @@ struct BlobSource {
     let transport: any Transport
 
     /// The number of transfers that may end without progress before the rest is left to the next check.
-    private static let mostStops = 4
+    private static let maximumInterruptionCount = 4
     /// The least number of bytes that count as progress.
-    private static let leastProgress = 16 << 10
+    private static let minimumProgress = 16 << 10
 
     /// Some bytes of a file.
     func bytes(_ hash: String, _ range: Range<Int>) async throws(DeploymentError) -> [UInt8] {
@@ -94,10 +94,10 @@ struct BlobSource {
         while transfer.arrived < range.count {
             let (before, start) = (transfer.arrived, ContinuousClock.now)
             do throws(DeploymentError) { try await transfer.run(transport) } catch {
-                let isStop = transfer.arrived - before < Self.leastProgress
+                let isStop = transfer.arrived - before < Self.minimumProgress
                 stops = isStop ? stops + 1 : 0
                 let isSlow = isStop && ContinuousClock.now - start > PersistentTransport.patience
-                guard error.code == .offline, transfer.arrived > before, stops < Self.mostStops, !isSlow,
+                guard error.code == .offline, transfer.arrived > before, stops < Self.maximumInterruptionCount, !isSlow,
                     !Task.isCancelled
                 else { throw error }
             }

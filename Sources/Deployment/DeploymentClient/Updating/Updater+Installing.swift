@@ -109,7 +109,7 @@ extension Updater {
         for test in document.models.compactMap(\.selfTest) {
             let path = store.vectorsPath(test.vectors.sha256)
             guard FileAccess.kind(of: path) == nil else { continue }
-            guard test.vectors.length <= Self.largestVectors else {
+            guard test.vectors.length <= Self.maximumVectorsByteCount else {
                 throw DeploymentError(.releaseMalformed, test.vectors.sha256, "The test vectors are too large.")
             }
             try Durable.write(
@@ -119,7 +119,7 @@ extension Updater {
         }
     }
 
-    static let largestVectors = 64 << 20
+    static let maximumVectorsByteCount = 64 << 20
 
     /// Fetches an archive as a delta from one on the device.
     ///

@@ -20,7 +20,7 @@ extension Updater {
     ) async throws(DeploymentError) -> Policy {
         let stored = try Durable.read(policyPath(collection))
         let url = addresses.policy(collection)
-        var request = TransportRequest(url, limit: Self.largestPolicy)
+        var request = TransportRequest(url, limit: Self.maximumPolicyByteCount)
         if let stored { request.headers["If-None-Match"] = "\"\(Hashes.text(stored).prefix(32))\"" }
         let answer = try await transport.send(request)
         let bytes: [UInt8]

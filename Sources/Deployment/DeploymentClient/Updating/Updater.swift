@@ -76,7 +76,7 @@ package struct Updater: Sendable {
     }
 
     var addresses: Addresses { Addresses(configuration: configuration) }
-    static let largestPolicy = 2 << 20
+    static let maximumPolicyByteCount = 2 << 20
 
     /// Records how releases perform here; `nil` when the app does not want that.
     package var reporter: Reporter? {

@@ -183,14 +183,14 @@ extension DeviceIdentity {
             }
         )
         let held = try held(terms, contentKey)
-        try noteUse(terms)
+        try recordUse(terms)
         return held
     }
 
     private func storedLease(_ content: ContentIdentifier) throws(DeploymentKeyError) -> StoredLease? {
         let path = leasePath(content)
         let text = try keyErrors(.storage, at: path) { () throws(ModelError) in
-            try PrivateFiles.read(path, limit: StoredLease.largestText)
+            try PrivateFiles.read(path, limit: StoredLease.maximumTextByteCount)
         }
         return try text.map { (text) throws(DeploymentKeyError) in try StoredLease.read(text, else: .storageDamaged) }
     }
@@ -216,7 +216,7 @@ extension DeviceIdentity {
     }
 
     /// Records that it was at least now: a clock that is set back later does not extend a lease.
-    private func noteUse(_ terms: LeaseTerms) throws(DeploymentKeyError) {
+    private func recordUse(_ terms: LeaseTerms) throws(DeploymentKeyError) {
         guard let end = terms.end else { return }
         let state = try state()
         let now = min(state.time(clock), end)
@@ -255,7 +255,7 @@ extension DeviceIdentity {
     /// The newest revocations that this device has received; `nil` when it has received none.
     public func revocations() throws(DeploymentKeyError) -> RevocationState? {
         let text = try keyErrors(.storage, at: revocationPath) { () throws(ModelError) in
-            try PrivateFiles.read(revocationPath, limit: RevocationState.largestText)
+            try PrivateFiles.read(revocationPath, limit: RevocationState.maximumTextByteCount)
         }
         return try text.map { (text) throws(DeploymentKeyError) in try RevocationState.read(text, else: .storageDamaged)
         }
@@ -298,7 +298,7 @@ extension DeviceIdentity {
 /// A lease at rest: the service's answer, and the content key under the device's sealing key.
 struct StoredLease: WireMessage {
     static let type: StaticString = "mlk-stored-lease"
-    static let largestText = 32 << 10
+    static let maximumTextByteCount = 32 << 10
 
     let response: ReleaseResponse
     let contentKey: [UInt8]

@@ -99,7 +99,7 @@ public final class DeviceIdentity: Sendable {
             )
         }
         let stored = try keyErrors(.storageDamaged, at: path) { () throws(ModelError) in
-            try StoredDevice(text: try PrivateFiles.read(path, limit: StoredDevice.largestText) ?? [], key)
+            try StoredDevice(text: try PrivateFiles.read(path, limit: StoredDevice.maximumTextByteCount) ?? [], key)
         }
         return DeviceIdentity(folder, stored, key, strength, clock)
     }
@@ -151,7 +151,7 @@ public final class DeviceIdentity: Sendable {
     /// The stored counter and times; hold the lock when they are to be changed.
     func state() throws(DeploymentKeyError) -> DeviceState {
         try keyErrors(.storageDamaged, at: statePath) { () throws(ModelError) in
-            guard let text = try PrivateFiles.read(statePath, limit: DeviceState.largestText) else {
+            guard let text = try PrivateFiles.read(statePath, limit: DeviceState.maximumTextByteCount) else {
                 return DeviceState()
             }
             return try DeviceState(text: text, sealingKey)
@@ -184,7 +184,7 @@ public final class DeviceIdentity: Sendable {
     /// The certificate; `nil` before the device is enrolled.
     public func certificate() throws(DeploymentKeyError) -> DeviceCertificate? {
         let text = try keyErrors(.storage, at: certificatePath) { () throws(ModelError) in
-            try PrivateFiles.read(certificatePath, limit: DeviceCertificate.largestText)
+            try PrivateFiles.read(certificatePath, limit: DeviceCertificate.maximumTextByteCount)
         }
         guard let text else { return nil }
         let certificate = try DeviceCertificate.read(text, else: .storageDamaged)
@@ -227,7 +227,7 @@ struct StoredDevice {
     static let name = "device.json"
     static let sealingName = "sealing.json"
     static let type: StaticString = "mlk-device"
-    static let largestText = 16 << 10
+    static let maximumTextByteCount = 16 << 10
 
     let team: String
     let app: String

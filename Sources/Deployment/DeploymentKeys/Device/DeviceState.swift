@@ -5,7 +5,7 @@ import MLNumerics
 /// The changing state of a device: the counter of its requests, and the times that it can rely on.
 struct DeviceState: Sendable, Equatable {
     static let type: StaticString = "mlk-device-state"
-    static let largestText = 4 << 10
+    static let maximumTextByteCount = 4 << 10
     static let codePurpose = "mlk/1 device state"
 
     /// The counter of the last request that was made.

@@ -13,7 +13,7 @@ public struct Challenge: Hashable, Sendable {
 /// The body of `POST /v1/challenge`: asks a service for a challenge, and for the time.
 public struct ChallengeRequest: WireMessage {
     static let type: StaticString = "mlk-challenge-request"
-    static let largestText = 1024
+    static let maximumTextByteCount = 1024
 
     /// The name of the team.
     public let team: String
@@ -42,7 +42,7 @@ public struct ChallengeRequest: WireMessage {
 /// The answer to a ``ChallengeRequest``: a challenge, and the service's time.
 public struct ChallengeResponse: SignedMessage {
     static let type: StaticString = "mlk-challenge"
-    static let largestText = 2048
+    static let maximumTextByteCount = 2048
 
     /// The challenge.
     public let challenge: Challenge

@@ -5,7 +5,7 @@ import MLNumerics
 /// A key service's certificate of a device: whose device has which keys, and what it has proved about itself.
 public struct DeviceCertificate: SignedMessage {
     static let type: StaticString = "mlk-device-certificate"
-    static let largestText = 8 << 10
+    static let maximumTextByteCount = 8 << 10
 
     /// The team that the device belongs to.
     public let team: String

@@ -6,7 +6,7 @@ import MLNumerics
 /// The body of `POST /v1/enroll`: a device asks to be registered with the service.
 public struct EnrolmentRequest: SignedMessage {
     static let type: StaticString = "mlk-enrolment-request"
-    static let largestText = 64 << 10
+    static let maximumTextByteCount = 64 << 10
 
     /// The team that the device belongs to.
     public let team: String
@@ -76,7 +76,7 @@ public struct EnrolmentRequest: SignedMessage {
 /// The body of `POST /v1/renew`: a registered device asks for a new certificate.
 public struct RenewalRequest: SignedMessage {
     static let type: StaticString = "mlk-renewal-request"
-    static let largestText = 16 << 10
+    static let maximumTextByteCount = 16 << 10
 
     /// The current certificate, which may have expired a while ago.
     public let certificate: DeviceCertificate
@@ -115,7 +115,7 @@ public struct RenewalRequest: SignedMessage {
 /// The answer to enrolment and renewal.
 public struct EnrolmentResponse: SignedMessage {
     static let type: StaticString = "mlk-enrolment-response"
-    static let largestText = 16 << 10
+    static let maximumTextByteCount = 16 << 10
 
     /// The new certificate.
     public let certificate: DeviceCertificate

@@ -7,7 +7,7 @@ import MLNumerics
 /// A device considers only a signed failure that names the request as final: anybody in between could send another.
 struct FailureMessage: WireMessage {
     static let type: StaticString = "mlk-error"
-    static let largestText = 8 << 10
+    static let maximumTextByteCount = 8 << 10
 
     let code: String
     let culprit: String

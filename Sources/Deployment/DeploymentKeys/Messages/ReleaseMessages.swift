@@ -5,7 +5,7 @@ import MLNumerics
 /// The body of `POST /v1/keys/{keyID}/release`: a device asks for the content key of a model.
 public struct ReleaseRequest: SignedMessage {
     static let type: StaticString = "mlk-release-request"
-    static let largestText = 16 << 10
+    static let maximumTextByteCount = 16 << 10
 
     /// The device's certificate.
     public let certificate: DeviceCertificate
@@ -109,7 +109,7 @@ public struct WrappedContentKey: Hashable, Sendable {
 /// The terms of a lease: which content key a device may use, and for how long.
 public struct LeaseTerms: WireMessage, Hashable {
     static let type: StaticString = "mlk-lease"
-    static let largestText = 4 << 10
+    static let maximumTextByteCount = 4 << 10
 
     /// The lease's serial number.
     public let serial: SerialNumber
@@ -188,7 +188,7 @@ public struct LeaseTerms: WireMessage, Hashable {
 /// The answer to a ``ReleaseRequest``: the content key, wrapped for the device, and the lease.
 public struct ReleaseResponse: SignedMessage {
     static let type: StaticString = "mlk-release-response"
-    static let largestText = 16 << 10
+    static let maximumTextByteCount = 16 << 10
 
     /// The terms of the lease.
     public let lease: LeaseTerms

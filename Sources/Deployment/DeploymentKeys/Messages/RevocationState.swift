@@ -7,8 +7,8 @@ import MLNumerics
 /// The leases that it names open nothing any more.
 public struct RevocationState: SignedMessage {
     static let type: StaticString = "mlk-revocations"
-    static let largestText = 8 << 20
-    static let mostEntries = 65_536
+    static let maximumTextByteCount = 8 << 20
+    static let maximumEntryCount = 65_536
 
     /// The name of the team.
     public let team: String
@@ -79,7 +79,9 @@ extension CanonicalReader {
     /// A list of identifiers in ascending order without duplicates.
     fileprivate mutating func identifiers<Kind>(_ name: StaticString) throws(ModelError) -> Set<Identifier<Kind>> {
         let list: [Identifier<Kind>] = try member(name) { (value) throws(ModelError) in
-            try value.list(limit: RevocationState.mostEntries) { (item) throws(ModelError) in try item.identifier() }
+            try value.list(limit: RevocationState.maximumEntryCount) { (item) throws(ModelError) in
+                try item.identifier()
+            }
         }
         guard zip(list, list.dropFirst()).allSatisfy({ $0 < $1 }) else { throw error("the list is not in order") }
         return Set(list)

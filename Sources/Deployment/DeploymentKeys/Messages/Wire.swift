@@ -7,7 +7,7 @@ import MLNumerics
 protocol WireMessage: Sendable {
     static var type: StaticString { get }
     /// The largest number of bytes of the text.
-    static var largestText: Int { get }
+    static var maximumTextByteCount: Int { get }
     /// All members except `format`, `signature` and `type`.
     var members: [JSONValue.Member] { get }
     /// Reads the members in the order of their names, from after the opening brace to before the closing one.
@@ -25,11 +25,11 @@ extension WireMessage {
         else code: DeploymentKeyError.Code = .malformed
     ) throws(DeploymentKeyError) -> Self {
         let isRequest = code == .malformed
-        guard text.count <= largestText else {
+        guard text.count <= maximumTextByteCount else {
             throw DeploymentKeyError(
                 isRequest ? .tooLarge : code,
                 at: type.description,
-                "\(text.count) bytes are more than the \(largestText) that such a message may have."
+                "\(text.count) bytes are more than the \(maximumTextByteCount) that such a message may have."
             )
         }
         do throws(ModelError) {

@@ -66,7 +66,7 @@ public struct DeviceRecord: Sendable, Hashable {
     // MARK: Releases
 
     /// The largest number of remembered requests: more than the limits admit in the time for which they count.
-    static let mostRecent = 256
+    static let maximumRecentCount = 256
 
     /// Decides whether a release request is new, recent, from the only device with this identity, and within the
     /// limits.
@@ -100,7 +100,7 @@ public struct DeviceRecord: Sendable, Hashable {
             return refusal
         }
         let excess = excess(request.keyID, limits, now)
-        guard recent.count < Self.mostRecent else {
+        guard recent.count < Self.maximumRecentCount else {
             return excess ?? tooMany(limits.releasesPerDevice, since: now, now)
         }
         counter = request.counter
@@ -210,7 +210,7 @@ public struct DeviceRecord: Sendable, Hashable {
         try reader.format()
         identity = try reader.signingKey("identity")
         recent = try reader.member("recent") { (value) throws(ModelError) in
-            try value.list(limit: Self.mostRecent) { (item) throws(ModelError) in
+            try value.list(limit: Self.maximumRecentCount) { (item) throws(ModelError) in
                 try item.object { (request) throws(ModelError) in
                     let counts = try request.member("counts") { (value) throws(ModelError) in try value.bool() }
                     let keyID: KeyIdentifier = try request.identifier("keyID")

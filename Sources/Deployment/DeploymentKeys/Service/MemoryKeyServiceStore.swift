@@ -7,7 +7,7 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         let name: String
     }
 
-    private struct Holding: Hashable {
+    private struct RingName: Hashable {
         let team: String
         let keyID: KeyIdentifier
         let content: ContentIdentifier
@@ -19,7 +19,7 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         var tokens: [Name: EnrolmentTokenRecord] = [:]
         var devices: [Name: DeviceRecord] = [:]
         var entitlements: [EntitlementQuery: KeyEntitlement] = [:]
-        var holders: [Holding: Set<DeviceIdentifier>] = [:]
+        var holders: [RingName: Set<DeviceIdentifier>] = [:]
         var leases: [LeaseTerms] = []
         var revocations: [String: RevocationState] = [:]
     }
@@ -140,7 +140,7 @@ public final class MemoryKeyServiceStore: KeyServiceStore {
         limit: Int?
     ) async throws -> Bool {
         state.withLock { state in
-            let holding = Holding(team: team, keyID: keyID, content: content)
+            let holding = RingName(team: team, keyID: keyID, content: content)
             var holders = state.holders[holding] ?? []
             guard holders.contains(device) || limit.map({ holders.count < $0 }) ?? true else { return false }
             holders.insert(device)

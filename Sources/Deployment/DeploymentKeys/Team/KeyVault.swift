@@ -177,7 +177,7 @@ enum SealingKey {
             let found = try KeyStore(folder: folder + "/keys").store(key, strength: wanted?.engine)
             let text = CanonicalWriter.bytes(
                 .object([
-                    .integer("format", 1), .text("keyID", key.keyID), .text("strength", word(found)),
+                    .integer("format", 1), .text("keyID", key.keyID), .text("strength", strengthName(found)),
                     .text("type", "mlk-sealing-key"),
                 ])
             )
@@ -186,7 +186,7 @@ enum SealingKey {
         }
     }
 
-    private static func word(_ strength: KeyStore.Strength) -> String {
+    private static func strengthName(_ strength: KeyStore.Strength) -> String {
         switch strength {
         case .tpm: "tpm"
         case .host: "host"
@@ -201,7 +201,7 @@ enum SealingKey {
                 let keyID: KeyIdentifier = try object.identifier("keyID")
                 let name = try object.text("strength", limit: 16)
                 try object.type("mlk-sealing-key")
-                guard let strength = KeyStore.Strength.allCases.first(where: { word($0) == name }) else {
+                guard let strength = KeyStore.Strength.allCases.first(where: { strengthName($0) == name }) else {
                     throw ModelError(.unsupported, "The file names a strength that this version does not know.")
                 }
                 return (KeyID(keyID.bytes), StorageStrength(strength))

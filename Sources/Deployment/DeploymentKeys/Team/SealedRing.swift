@@ -5,7 +5,7 @@ import MLNumerics
 /// A key ring as text: private keys are encrypted under the vault's key, and a code authenticates everything.
 enum SealedRing {
     private static let type: StaticString = "mlk-key-ring"
-    private static let largestText = 16 << 20
+    private static let maximumTextByteCount = 16 << 20
     private static let codePurpose = "mlk/1 key ring"
 
     static func text(_ ring: TeamKeyRing, _ vault: ModelKey) throws(ModelError) -> [UInt8] {
@@ -41,7 +41,7 @@ enum SealedRing {
     }
 
     static func ring(_ text: [UInt8], _ vault: ModelKey) throws(ModelError) -> TeamKeyRing {
-        guard text.count <= largestText else { throw ModelError(.malformed, "The text is too large.") }
+        guard text.count <= maximumTextByteCount else { throw ModelError(.malformed, "The text is too large.") }
         let (ring, code) = try CanonicalReader.read(text) { (reader) throws(ModelError) in
             try reader.object { (object) throws(ModelError) in try read(&object, vault) }
         }
@@ -61,10 +61,10 @@ enum SealedRing {
             let publicKey: SigningPublicKey, secret: [UInt8]?, state: TeamKeyRing.State
         }
         let epochs = try object.member("epochs") { (value) throws(ModelError) in
-            try value.list(limit: TeamKeyRing.mostEpochs) { (item) throws(ModelError) in
+            try value.list(limit: TeamKeyRing.maximumEpochCount) { (item) throws(ModelError) in
                 try item.object { (epoch) throws(ModelError) in
                     StoredEpoch(
-                        file: try epoch.text("file", limit: ModelKey.largestText),
+                        file: try epoch.text("file", limit: ModelKey.maximumTextByteCount),
                         number: try epoch.integer("number"),
                         secret: try epoch.optionalBase64("secret", limit: 128),
                         state: try epoch.choice("state", TeamKeyRing.State.self)
@@ -75,7 +75,7 @@ enum SealedRing {
         try object.format()
         let code = try object.base64("mac", count: 32)
         let signers = try object.member("signers") { (value) throws(ModelError) in
-            try value.list(limit: TeamKeyRing.mostEpochs) { (item) throws(ModelError) in
+            try value.list(limit: TeamKeyRing.maximumEpochCount) { (item) throws(ModelError) in
                 try item.object { (signer) throws(ModelError) in
                     StoredSigner(
                         publicKey: try signer.signingKey("publicKey"),
@@ -173,9 +173,9 @@ enum AuthenticatedText {
         guard let place = text.firstRange(of: member) else {
             throw ModelError(.malformed, "The text has no code where one is expected.")
         }
-        var rest = text
-        rest.removeSubrange(place)
-        guard constantTimeEqual(try code(rest, key, purpose), expected) else {
+        var remaining = text
+        remaining.removeSubrange(place)
+        guard constantTimeEqual(try code(remaining, key, purpose), expected) else {
             throw ModelError(.decryption, "The text was changed, or is of another key; restore it.")
         }
     }

@@ -59,7 +59,7 @@ public struct TeamKeyRing: Sendable {
     public private(set) var epochs: [Epoch] = []
     private(set) var signers: [Signer] = []
 
-    static let mostEpochs = 1024
+    static let maximumEpochCount = 1024
 
     /// Creates a key ring with one key for encryption and one for signing.
     ///
@@ -148,8 +148,12 @@ public struct TeamKeyRing: Sendable {
     }
 
     private mutating func append(_ key: ModelKey) throws(DeploymentKeyError) -> Epoch {
-        guard epochs.count < Self.mostEpochs else {
-            throw DeploymentKeyError(.malformed, at: "team \(team)", "A ring holds at most \(Self.mostEpochs) keys.")
+        guard epochs.count < Self.maximumEpochCount else {
+            throw DeploymentKeyError(
+                .malformed,
+                at: "team \(team)",
+                "A ring holds at most \(Self.maximumEpochCount) keys."
+            )
         }
         for index in epochs.indices where epochs[index].state == .active { epochs[index].state = .retired }
         let epoch = Epoch(number: (epochs.last?.number ?? 0) + 1, state: .active, key: key)
@@ -351,13 +355,15 @@ public struct TeamKeyRing: Sendable {
     /// Throws `tooLarge` for a list of more than 65,536 entries, and `unavailable` without a key to sign with.
     public func text(of state: RevocationState) throws(DeploymentKeyError) -> [UInt8] {
         guard
-            [state.devices.count, state.keys.count, state.leases.count].allSatisfy({ $0 <= RevocationState.mostEntries }
+            [state.devices.count, state.keys.count, state.leases.count].allSatisfy({
+                $0 <= RevocationState.maximumEntryCount
+            }
             )
         else {
             throw DeploymentKeyError(
                 .tooLarge,
                 at: "revocations of \(team)",
-                "A list holds at most \(RevocationState.mostEntries) names: remove the names whose leases have ended."
+                "A list holds at most \(RevocationState.maximumEntryCount) names: remove the names whose leases have ended."
             )
         }
         return try sign(state).text

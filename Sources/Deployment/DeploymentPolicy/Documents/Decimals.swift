@@ -2,16 +2,16 @@
 enum Decimals {
     /// The double nearest to a text `-?digits[.digits][e[+-]digits]` of at most 32 bytes; `nil` for any other text.
     static func value(_ text: String) -> Double? {
-        var rest = Array(text.utf8)[...]
-        guard rest.count <= 32 else { return nil }
+        var remaining = Array(text.utf8)[...]
+        guard remaining.count <= 32 else { return nil }
         func digits() -> Int {
-            let run = rest.prefix { (0x30...0x39).contains($0) }
-            rest = rest.dropFirst(run.count)
+            let run = remaining.prefix { (0x30...0x39).contains($0) }
+            remaining = remaining.dropFirst(run.count)
             return run.count
         }
         func take(_ characters: String) -> Bool {
-            guard let first = rest.first, characters.utf8.contains(first) else { return false }
-            rest = rest.dropFirst()
+            guard let first = remaining.first, characters.utf8.contains(first) else { return false }
+            remaining = remaining.dropFirst()
             return true
         }
         _ = take("-")
@@ -21,7 +21,7 @@ enum Decimals {
             _ = take("+-")
             guard (1...3).contains(digits()) else { return nil }
         }
-        guard rest.isEmpty, let value = Double(text), value.isFinite else { return nil }
+        guard remaining.isEmpty, let value = Double(text), value.isFinite else { return nil }
         return value
     }
 

@@ -36,7 +36,7 @@ extension DeviceAttributes {
     private mutating func set(_ attribute: Attribute, to value: DocumentValue) throws(PolicyError) {
         switch attribute {
         case .languageCode: languageCode = try value.text()
-        case .deviceClass: deviceClass = try value.word(DeviceClass.self)
+        case .deviceClass: deviceClass = try value.enumeration(DeviceClass.self)
         case .operatingSystem: operatingSystem = try value.text()
         case .osVersion: osVersion = try value.version()
         case .regionCode: regionCode = try value.text()

@@ -14,7 +14,7 @@ public struct DeviceReport: Sendable, Hashable {
     public var deviceClass: DeviceClass
     /// The release that the app uses now; `nil` when the server has been told within this hour.
     public var running: Running?
-    /// The counts of events, at most ``mostCounts``.
+    /// The counts of events, at most ``maximumCounterCount``.
     public var counts: [Count]
 
     /// The release that the app uses, and the device's place in the sketch of the devices that use it.
@@ -37,7 +37,7 @@ public struct DeviceReport: Sendable, Hashable {
         public var release: Int
         /// The event that is counted.
         public var event: Event
-        /// The number of occurrences, 1 to ``mostEvents``.
+        /// The number of occurrences, 1 to ``maximumEventCount``.
         public var count: Int
 
         /// Creates a count of an event, by default 1.
@@ -85,11 +85,11 @@ public struct DeviceReport: Sendable, Hashable {
     }
 
     /// The largest number of counts in one report.
-    public static let mostCounts = 64
+    public static let maximumCounterCount = 64
     /// The largest count of an event in one report, which a device reaches after a long time offline.
-    public static let mostEvents = 366
+    public static let maximumEventCount = 366
     /// The largest size of a report in bytes.
-    public static let largest = 16 << 10
+    public static let maximumByteCount = 16 << 10
 
     /// Creates a report without counts.
     public init(id: String, operatingSystem: String, deviceClass: DeviceClass) {
@@ -116,14 +116,14 @@ public struct DeviceReport: Sendable, Hashable {
         if let running {
             try Check.integer(running.release, 0...Limits.integer, at: "running.release")
             try Check.integer(running.place.register, 0...SketchPlace.registerCount - 1, at: "running.register")
-            try Check.integer(running.place.rank, 1...SketchPlace.mostRank, at: "running.rank")
+            try Check.integer(running.place.rank, 1...SketchPlace.maximumRank, at: "running.rank")
         }
-        guard counts.count <= Self.mostCounts else {
-            throw PolicyError(.tooMany, at: "counts", "A report has at most \(Self.mostCounts) counts.")
+        guard counts.count <= Self.maximumCounterCount else {
+            throw PolicyError(.tooMany, at: "counts", "A report has at most \(Self.maximumCounterCount) counts.")
         }
         for (index, count) in counts.enumerated() {
             try Check.integer(count.release, 0...Limits.integer, at: "counts[\(index)].release")
-            try Check.integer(count.count, 1...Self.mostEvents, at: "counts[\(index)].count")
+            try Check.integer(count.count, 1...Self.maximumEventCount, at: "counts[\(index)].count")
         }
     }
 }
@@ -135,11 +135,11 @@ public struct SketchPlace: Sendable, Hashable {
     /// The number of registers of a sketch.
     public static let registerCount = 4096
     /// The largest rank, reached when none of the remaining 52 bits is set.
-    public static let mostRank = 53
+    public static let maximumRank = 53
 
     /// The register, 0 to 4,095: the first 12 bits of the hash.
     public var register: Int
-    /// One more than the number of leading zeros in the bits after the register's, 1 to ``mostRank``.
+    /// One more than the number of leading zeros in the bits after the register's, 1 to ``maximumRank``.
     public var rank: Int
 
     /// Creates a place from its register and rank.
@@ -161,11 +161,11 @@ public struct SketchPlace: Sendable, Hashable {
 extension DeviceReport {
     /// Reads a report and checks it.
     ///
-    /// - Parameter bytes: JSON in UTF-8, at most ``largest`` bytes.
+    /// - Parameter bytes: JSON in UTF-8, at most ``maximumByteCount`` bytes.
     /// - Throws: a ``PolicyError`` that names the member, also for unknown members.
     public init(_ bytes: some Collection<UInt8>) throws(PolicyError) {
-        guard bytes.count <= Self.largest else {
-            throw PolicyError(.tooLarge, at: "", "A report has at most \(Self.largest) bytes.")
+        guard bytes.count <= Self.maximumByteCount else {
+            throw PolicyError(.tooLarge, at: "", "A report has at most \(Self.maximumByteCount) bytes.")
         }
         try self.init(try DocumentValue(document: bytes))
         try check()
@@ -185,7 +185,7 @@ extension DeviceReport {
         self.init(
             id: try root.member("id").text(),
             operatingSystem: try root.member("operatingSystem").text(),
-            deviceClass: try root.member("deviceClass").word(DeviceClass.self)
+            deviceClass: try root.member("deviceClass").enumeration(DeviceClass.self)
         )
         if let value = try root.optional("running") {
             try value.expectMembers(["release", "register", "rank"])
@@ -197,7 +197,9 @@ extension DeviceReport {
                 )
             )
         }
-        for value in try root.member("counts").list(atMost: Self.mostCounts) { counts.append(try Count(value)) }
+        for value in try root.member("counts").list(atMost: Self.maximumCounterCount) {
+            counts.append(try Count(value))
+        }
     }
 
     /// The report in canonical JSON.
@@ -230,7 +232,7 @@ extension DeviceReport.Count {
     fileprivate init(_ value: DocumentValue) throws(PolicyError) {
         try value.expectMembers(["release", "event", "reason", "count"])
         let name = try value.member("event")
-        let reason = try value.optional("reason")?.word(FailureSummary.Reason.self)
+        let reason = try value.optional("reason")?.enumeration(FailureSummary.Reason.self)
         let event: DeviceReport.Event
         switch try name.text() {
         case "used": event = .used
@@ -238,9 +240,9 @@ extension DeviceReport.Count {
             if let reason {
                 event = .failed(reason)
             } else {
-                event = .failed(try value.member("reason").word(FailureSummary.Reason.self))
+                event = .failed(try value.member("reason").enumeration(FailureSummary.Reason.self))
             }
-        default: event = .reached(try name.word(AdoptionFunnel.Stage.self))
+        default: event = .reached(try name.enumeration(AdoptionFunnel.Stage.self))
         }
         self.init(
             release: try value.member("release").integer(),

@@ -80,7 +80,7 @@ struct DocumentValue {
         return Int(value)
     }
 
-    func flag() throws(PolicyError) -> Bool {
+    func bool() throws(PolicyError) -> Bool {
         guard case .bool(let value) = json else { throw wrongType("true or false") }
         return value
     }
@@ -98,7 +98,7 @@ struct DocumentValue {
     }
 
     /// The value as one of the raw values of an enumeration; `outOfRange` for any other text.
-    func word<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) throws(PolicyError) -> Word {
+    func enumeration<Word: RawRepresentable<String> & CaseIterable>(_: Word.Type) throws(PolicyError) -> Word {
         let text = try text()
         if let word = Word(rawValue: text) { return word }
         let known = Word.allCases.map(\.rawValue).joined(separator: ", ")

@@ -25,7 +25,7 @@ extension Policy {
         var numbers: Set<Int> = []
         for (index, release) in releases.enumerated() {
             let path = "releases[\(index)]"
-            try within(path) { () throws(PolicyError) in try release.check(app: app, collection: collection) }
+            try withErrorPath(path) { () throws(PolicyError) in try release.check(app: app, collection: collection) }
             guard numbers.insert(release.number).inserted else {
                 throw PolicyError(.duplicate, at: "\(path).number", "Release \(release.number) is listed twice.")
             }
@@ -64,9 +64,9 @@ extension Policy {
             }
             if let note = rule.note { try Check.text(note, at: "\(path).note") }
             try checker.check(rule.when, at: "\(path).when", depth: 1)
-            try within("\(path).serve") { () throws(PolicyError) in try rule.serve.check(releases) }
+            try withErrorPath("\(path).serve") { () throws(PolicyError) in try rule.serve.check(releases) }
         }
-        try within("default") { () throws(PolicyError) in try fallback.check(releases) }
+        try withErrorPath("default") { () throws(PolicyError) in try fallback.check(releases) }
     }
 }
 
@@ -87,8 +87,9 @@ private struct ConditionCheck {
         case .all(let parts): try check(parts, at: "\(path).all", depth: depth)
         case .any(let parts): try check(parts, at: "\(path).any", depth: depth)
         case .not(let part): try check(part, at: "\(path).not", depth: depth + 1)
-        case .comparison(let comparison): try within(path) { () throws(PolicyError) in try comparison.check() }
-        case .percentage(let range): try within("\(path).percentage") { () throws(PolicyError) in try range.check() }
+        case .comparison(let comparison): try withErrorPath(path) { () throws(PolicyError) in try comparison.check() }
+        case .percentage(let range):
+            try withErrorPath("\(path).percentage") { () throws(PolicyError) in try range.check() }
         case .segment(let name):
             guard segments.contains(name) else {
                 throw PolicyError(.unknownSegment, at: "\(path).segment", "The policy has no segment \"\(name)\".")
@@ -169,16 +170,16 @@ extension Condition.Comparison {
     private func check(_ value: AttributeValue, at path: String) throws(PolicyError) {
         switch (value, attribute.kind) {
         case (.flag, _) where `operator` == .isPresent: break
-        case (_, _) where `operator` == .isPresent: throw unfit("true or false", at: path)
+        case (_, _) where `operator` == .isPresent: throw typeMismatch("true or false", at: path)
         case (.text(let text), .text), (.text(let text), .word), (.text(let text), .language):
             try Check.text(text, at: path)
             try checkWord(text, at: path)
         case (.version, .version): break
         case (.number(let number), .number): try Check.finite(number, at: path)
         case (_, .signal): try checkSignal(value, at: path)
-        case (_, .version): throw unfit("a version", at: path)
-        case (_, .number): throw unfit("a number", at: path)
-        case (_, .text), (_, .word), (_, .language): throw unfit("a text", at: path)
+        case (_, .version): throw typeMismatch("a version", at: path)
+        case (_, .number): throw typeMismatch("a number", at: path)
+        case (_, .text), (_, .word), (_, .language): throw typeMismatch("a text", at: path)
         }
     }
 
@@ -206,11 +207,12 @@ extension Condition.Comparison {
             (.number(let number), .notIn), (.number(let number), .less), (.number(let number), .atMost),
             (.number(let number), .atLeast), (.number(let number), .greater), (.number(let number), .between):
             try Check.finite(number, at: path)
-        case (_, .less), (_, .atMost), (_, .atLeast), (_, .greater), (_, .between): throw unfit("a number", at: path)
+        case (_, .less), (_, .atMost), (_, .atLeast), (_, .greater), (_, .between):
+            throw typeMismatch("a number", at: path)
         case (.text(let text), _): try Check.text(text, at: path)
-        case (_, .startsWith), (_, .endsWith), (_, .contains): throw unfit("a text", at: path)
+        case (_, .startsWith), (_, .endsWith), (_, .contains): throw typeMismatch("a text", at: path)
         case (.flag, _): break
-        default: throw unfit("a text, a number or a truth value", at: path)
+        default: throw typeMismatch("a text, a number or a truth value", at: path)
         }
     }
 
@@ -239,7 +241,7 @@ extension Condition.Comparison {
         }
     }
 
-    private func unfit(_ expected: String, at path: String) -> PolicyError {
+    private func typeMismatch(_ expected: String, at path: String) -> PolicyError {
         PolicyError(.wrongType, at: path, "\(`operator`.rawValue) of \(attribute.name) takes \(expected).")
     }
 }
@@ -267,7 +269,7 @@ extension ReleaseReference {
 
 extension Poll {
     func check() throws(PolicyError) {
-        let range = Limits.shortestPollInterval...Limits.longestPollInterval
+        let range = Limits.minimumPollInterval...Limits.maximumPollInterval
         try Check.integer(interval, range, at: "poll.interval")
         if let brownOut { try Check.integer(brownOut.interval, range, at: "poll.brownOut.interval") }
     }

@@ -71,7 +71,7 @@ struct PolicyReader {
             deployment: try root.member("deployment").text(),
             fallback: try serving(try root.member("default"), isStrict: false)
         )
-        policy.state = try root.member("state").word(Policy.State.self)
+        policy.state = try root.member("state").enumeration(Policy.State.self)
         policy.minimumCounter = try root.optional("minimumCounter")?.integer() ?? 0
         for value in try root.optional("rules")?.list(atMost: Limits.rules) ?? [] {
             policy.rules.append(try rule(value))
@@ -173,7 +173,7 @@ struct PolicyReader {
             from: try value.optional("from")?.integer() ?? 0,
             below: try value.member("below").integer()
         )
-        try within(value.path) { () throws(PolicyError) in try range.check() }
+        try withErrorPath(value.path) { () throws(PolicyError) in try range.check() }
         return range
     }
 
@@ -189,11 +189,11 @@ struct PolicyReader {
             throw word.error(.unknownOperator, "No operator has this name.  Those that fit are \(known).")
         }
         var comparison = Condition.Comparison(attribute, `operator`, [])
-        try within(value.path) { () throws(PolicyError) in try comparison.checkFit() }
+        try withErrorPath(value.path) { () throws(PolicyError) in try comparison.checkFit() }
         for element in try value.member("values").list(atMost: Limits.values) {
             comparison.values.append(try comparedValue(element, of: attribute, `operator`))
         }
-        try within(value.path) { () throws(PolicyError) in try comparison.check() }
+        try withErrorPath(value.path) { () throws(PolicyError) in try comparison.check() }
         return comparison
     }
 
@@ -202,7 +202,7 @@ struct PolicyReader {
         of attribute: Attribute,
         _ operator: Operator
     ) throws(PolicyError) -> AttributeValue {
-        if `operator` == .isPresent { return .flag(try value.flag()) }
+        if `operator` == .isPresent { return .flag(try value.bool()) }
         switch attribute.kind {
         case .text, .word, .language: return .text(try value.text())
         case .version: return .version(try value.version())

@@ -184,8 +184,8 @@ public struct Serving: Sendable, Hashable {
 
     /// The one outcome of all devices; `nil` when buckets decide.
     public var single: Outcome? {
-        let taken = Set(shares.filter { $0.share > 0 }.map(\.outcome))
-        return taken.count == 1 ? taken.first : nil
+        let used = Set(shares.filter { $0.share > 0 }.map(\.outcome))
+        return used.count == 1 ? used.first : nil
     }
 
     /// The outcome of each split with its share in thousandths of a percent.

@@ -119,7 +119,7 @@ extension ReleaseDocument {
         var names: Set<[UInt8]> = []
         for (index, model) in models.enumerated() {
             let path = "models[\(index)]"
-            try within(path) { () throws(PolicyError) in try model.check() }
+            try withErrorPath(path) { () throws(PolicyError) in try model.check() }
             guard names.insert(Bytes.normalized(model.name, for: .word)).inserted else {
                 throw PolicyError(.duplicate, at: "\(path).name", "Two models are called \"\(model.name)\".")
             }

@@ -139,7 +139,7 @@ public struct ReleaseDocument: Sendable, Hashable {
     /// This keeps an attacker who controls the policy from relabelling releases. Throws `mismatch` where app,
     /// collection, number, counter or minimum runtime differ.
     public func check(against reference: ReleaseReference, of policy: Policy) throws(PolicyError) {
-        func agree(_ isEqual: Bool, _ path: String, _ here: String, _ there: String) throws(PolicyError) {
+        func requireEqual(_ isEqual: Bool, _ path: String, _ here: String, _ there: String) throws(PolicyError) {
             guard !isEqual else { return }
             throw PolicyError(
                 .mismatch,
@@ -147,11 +147,11 @@ public struct ReleaseDocument: Sendable, Hashable {
                 "The release says \(here), the policy \(there).  Publish both again."
             )
         }
-        try agree(app == policy.app, "app", app, policy.app)
-        try agree(collection == policy.collection, "collection", collection, policy.collection)
-        try agree(number == reference.number, "number", "\(number)", "\(reference.number)")
-        try agree(counter == reference.counter, "counter", "\(counter)", "\(reference.counter)")
-        try agree(
+        try requireEqual(app == policy.app, "app", app, policy.app)
+        try requireEqual(collection == policy.collection, "collection", collection, policy.collection)
+        try requireEqual(number == reference.number, "number", "\(number)", "\(reference.number)")
+        try requireEqual(counter == reference.counter, "counter", "\(counter)", "\(reference.counter)")
+        try requireEqual(
             minimumRuntime == reference.minimumRuntime,
             "minimumRuntime",
             minimumRuntime?.description ?? "none",

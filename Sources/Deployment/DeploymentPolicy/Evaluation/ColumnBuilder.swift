@@ -1,7 +1,7 @@
 /// Groups a policy's comparisons into columns.
 struct ColumnBuilder {
     /// The position of a comparison's bit.
-    struct Place: Hashable {
+    struct BitPosition: Hashable {
         var column: Int
         var bit: Int
     }
@@ -13,7 +13,7 @@ struct ColumnBuilder {
 
     private enum ValueType: Hashable { case presence, text, version, number, flag }
 
-    private(set) var places: [Condition.Comparison: Place] = [:]
+    private(set) var positions: [Condition.Comparison: BitPosition] = [:]
     private var keys: [Key: Int] = [:]
     private var comparisons: [[Condition.Comparison]] = []
     private var types: [ValueType] = []
@@ -28,7 +28,7 @@ struct ColumnBuilder {
     }
 
     private mutating func collect(_ comparison: Condition.Comparison) {
-        guard places[comparison] == nil, let type = Self.type(of: comparison) else { return }
+        guard positions[comparison] == nil, let type = Self.type(of: comparison) else { return }
         let key = Key(attribute: comparison.attribute, type: type)
         let column = keys[key] ?? comparisons.count
         if column == comparisons.count {
@@ -36,7 +36,7 @@ struct ColumnBuilder {
             comparisons.append([])
             types.append(type)
         }
-        places[comparison] = Place(column: column, bit: comparisons[column].count)
+        positions[comparison] = BitPosition(column: column, bit: comparisons[column].count)
         comparisons[column].append(comparison)
     }
 
@@ -71,11 +71,11 @@ struct ColumnBuilder {
         var table: Column.Table
         var count: Int
         /// The rows in which each comparison is true.
-        var truths: [TrueRows]
+        var truths: [MatchingRows]
     }
 
     /// The rows in some ranges, or all other rows.
-    struct TrueRows {
+    struct MatchingRows {
         var ranges: [Range<Int>]
         var isNegated = false
     }
@@ -86,11 +86,11 @@ struct ColumnBuilder {
             return Rows(
                 table: .presence,
                 count: 2,
-                truths: comparisons.map { TrueRows(ranges: [$0.values == [.flag(true)] ? 1..<2 : 0..<1]) }
+                truths: comparisons.map { MatchingRows(ranges: [$0.values == [.flag(true)] ? 1..<2 : 0..<1]) }
             )
         case .flag:
             let truths = comparisons.map { comparison in
-                TrueRows(
+                MatchingRows(
                     ranges: comparison.values.map { $0 == .flag(true) ? 1..<2 : 0..<1 },
                     isNegated: comparison.operator.isNegation
                 )
@@ -114,7 +114,7 @@ struct ColumnBuilder {
             Column.Pattern(bit: $0, comparison: $1)
         }
         let truths = zip(comparisons, values).map { comparison, values in
-            TrueRows(
+            MatchingRows(
                 ranges: values.compactMap { rows[$0] }.map { $0..<$0 + 1 },
                 isNegated: comparison.operator.isNegation
             )
@@ -132,7 +132,7 @@ struct ColumnBuilder {
         let count = 2 * bounds.count + 1
         let truths = comparisons.map { comparison in
             let own = comparison.values.compactMap(value).compactMap { rows[$0] }
-            return TrueRows(
+            return MatchingRows(
                 ranges: ranges(comparison.operator, own, count),
                 isNegated: comparison.operator.isNegation
             )
@@ -156,7 +156,7 @@ struct ColumnBuilder {
 
 extension Column {
     /// The largest number of words that a column's rows may take; larger columns evaluate comparisons one by one.
-    private static let mostWords = 1 << 15
+    private static let maximumWordCount = 1 << 15
 
     fileprivate convenience init(
         attribute: Attribute,
@@ -167,7 +167,7 @@ extension Column {
         let wordCount = (comparisons.count + 63) / 64
         var used = [UInt64](repeating: 0, count: wordCount)
         for bit in comparisons.indices { used[bit / 64] |= 1 << UInt64(bit % 64) }
-        guard rows.count * wordCount <= Self.mostWords else {
+        guard rows.count * wordCount <= Self.maximumWordCount else {
             self.init(attribute: attribute, table: .direct(comparisons), firstWord: firstWord, used: used, rows: [])
             return
         }

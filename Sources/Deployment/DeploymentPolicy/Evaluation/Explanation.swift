@@ -233,9 +233,9 @@ extension Explanation.RuleTrace: CustomStringConvertible {
 enum Percent {
     /// A number of thousandths of a percent as percent: `5 %`, `0.125 %`.
     static func text(_ thousandths: Int) -> String {
-        let rest = thousandths % 1000
-        guard rest != 0 else { return "\(thousandths / 1000) %" }
-        var digits = String(1000 + rest).dropFirst()
+        let remaining = thousandths % 1000
+        guard remaining != 0 else { return "\(thousandths / 1000) %" }
+        var digits = String(1000 + remaining).dropFirst()
         while digits.last == "0" { digits = digits.dropLast() }
         return "\(thousandths / 1000).\(digits) %"
     }

@@ -25,7 +25,7 @@ struct PolicyCompiler {
             columnOfWord += Array(repeating: index, count: column.wordCount)
         }
         columnOfWord += columnOfWord
-        rules = policy.rules.map { node($0.when, isNegated: false, builder.places) }
+        rules = policy.rules.map { node($0.when, isNegated: false, builder.positions) }
         addGates()
         servings = (policy.rules.map(\.serve) + [policy.fallback]).map { serving in
             CompiledServing(serving, salt: salt(serving.salt), of: policy)
@@ -41,16 +41,17 @@ struct PolicyCompiler {
             guard case .all(let masks, let nodes) = rule else { continue }
             var rest: [Mask] = []
             for mask in masks {
-                let place = columnOfWord[mask.word]
-                let answered = mask.bits & columns[place].answered[mask.word % wordCount - columns[place].firstWord]
+                let position = columnOfWord[mask.word]
+                let answered =
+                    mask.bits & columns[position].answered[mask.word % wordCount - columns[position].firstWord]
                 if answered != 0 {
-                    needs[place, default: [:]][index, default: []].append(Mask(word: mask.word, bits: answered))
+                    needs[position, default: [:]][index, default: []].append(Mask(word: mask.word, bits: answered))
                 }
                 if answered != mask.bits { rest.append(Mask(word: mask.word, bits: mask.bits & ~answered)) }
             }
             rules[index] = .all(rest, nodes)
         }
-        for place in needs.keys.sorted() { gates.append(gate(columns[place], needs[place] ?? [:])) }
+        for position in needs.keys.sorted() { gates.append(gate(columns[position], needs[position] ?? [:])) }
     }
 
     /// The gate of a column, given the bits of the column that each rule requires.
@@ -83,13 +84,13 @@ struct PolicyCompiler {
     private mutating func node(
         _ condition: Condition,
         isNegated: Bool,
-        _ places: [Condition.Comparison: ColumnBuilder.Place]
+        _ positions: [Condition.Comparison: ColumnBuilder.BitPosition]
     ) -> Node {
         switch condition {
-        case .all(let parts): return join(parts, isNegated: isNegated, places, isAll: !isNegated)
-        case .any(let parts): return join(parts, isNegated: isNegated, places, isAll: isNegated)
-        case .not(let part): return node(part, isNegated: !isNegated, places)
-        case .comparison: return join([condition], isNegated: isNegated, places, isAll: true)
+        case .all(let parts): return join(parts, isNegated: isNegated, positions, isAll: !isNegated)
+        case .any(let parts): return join(parts, isNegated: isNegated, positions, isAll: isNegated)
+        case .not(let part): return node(part, isNegated: !isNegated, positions)
+        case .comparison: return join([condition], isNegated: isNegated, positions, isAll: true)
         case .segment(let name):
             guard let index = segments.firstIndex(of: name) else { return .any([], []) }
             return .segment(index, isNegated: isNegated)
@@ -102,18 +103,18 @@ struct PolicyCompiler {
     private mutating func join(
         _ parts: [Condition],
         isNegated: Bool,
-        _ places: [Condition.Comparison: ColumnBuilder.Place],
+        _ positions: [Condition.Comparison: ColumnBuilder.BitPosition],
         isAll: Bool
     ) -> Node {
         var masks: [Int: UInt64] = [:]
         var nodes: [Node] = []
         for part in parts {
-            if case .comparison(let comparison) = part, let place = places[comparison] {
-                let word = columns[place.column].firstWord + place.bit / 64
-                masks[isNegated ? word + wordCount : word, default: 0] |= 1 << UInt64(place.bit % 64)
+            if case .comparison(let comparison) = part, let position = positions[comparison] {
+                let word = columns[position.column].firstWord + position.bit / 64
+                masks[isNegated ? word + wordCount : word, default: 0] |= 1 << UInt64(position.bit % 64)
                 continue
             }
-            let node = node(part, isNegated: isNegated, places)
+            let node = node(part, isNegated: isNegated, positions)
             if case .all(let inner, let rest) = node, isAll {
                 for mask in inner { masks[mask.word, default: 0] |= mask.bits }
                 nodes += rest

@@ -33,7 +33,7 @@ public struct PolicyEvaluator: Sendable {
             while run.candidates[word] != 0 {
                 let index = word * 64 + run.candidates[word].trailingZeroBitCount
                 run.candidates[word] &= run.candidates[word] - 1
-                guard run.holds(compiled.rules[index], device) else { continue }
+                guard run.isTrue(compiled.rules[index], device) else { continue }
                 let source = Decision.Source.rule(index: index, id: policy.rules[index].id)
                 if let decision = run.decision(compiled.servings[index], source, device) { return decision }
             }
@@ -95,15 +95,15 @@ struct Evaluation {
         policy.columns[column].fill(bits, distance: policy.wordCount, device)
     }
 
-    func holds(_ node: CompiledPolicy.Node, _ device: borrowing DeviceAttributes) -> Bool {
+    func isTrue(_ node: CompiledPolicy.Node, _ device: borrowing DeviceAttributes) -> Bool {
         switch node {
         case .all(let masks, let nodes):
             for mask in masks where word(mask.word, device) & mask.bits != mask.bits { return false }
-            for node in nodes where !holds(node, device) { return false }
+            for node in nodes where !isTrue(node, device) { return false }
             return true
         case .any(let masks, let nodes):
             for mask in masks where word(mask.word, device) & mask.bits != 0 { return true }
-            for node in nodes where holds(node, device) { return true }
+            for node in nodes where isTrue(node, device) { return true }
             return false
         case .segment(let index, let isNegated):
             guard let installID = device.usableInstallID else { return false }

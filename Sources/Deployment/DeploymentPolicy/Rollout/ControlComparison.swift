@@ -46,10 +46,10 @@ public struct ControlComparison: Sendable, Hashable {
     /// larger batch are divided by the same divisor, which only weakens its evidence.
     public mutating func add(new: Counts, control: Counts) {
         let divisor = (new.failures + control.failures - 1) / 100_000 + 1
-        func part(_ counts: Counts) -> Counts {
+        func scaled(_ counts: Counts) -> Counts {
             Counts(reports: counts.reports / divisor, failures: counts.failures / divisor)
         }
-        logEvidence += Self.logRatio(new: part(new), control: part(control), oddsRatio: oddsRatio)
+        logEvidence += Self.logRatio(new: scaled(new), control: scaled(control), oddsRatio: oddsRatio)
     }
 
     /// Whether the new release has been found worse than the control: the evidence has reached 1 / α.
@@ -58,15 +58,15 @@ public struct ControlComparison: Sendable, Hashable {
     /// The logarithm of θ^x / E(θ^X), where X is hypergeometric: the failures of the new release under equal odds.
     private static func logRatio(new: Counts, control: Counts, oddsRatio: Double) -> Double {
         let failures = new.failures + control.failures
-        let (least, most) = (max(0, failures - control.reports), min(failures, new.reports))
-        guard most > least else { return 0 }
+        let (minimum, maximum) = (max(0, failures - control.reports), min(failures, new.reports))
+        guard maximum > minimum else { return 0 }
         let step = log(oddsRatio)
         var (weights, tilted) = (LogSum(), LogSum())
         var weight = 0.0
-        for count in least...most {
+        for count in minimum...maximum {
             weights.add(weight)
             tilted.add(weight + Double(count) * step)
-            guard count < most else { break }
+            guard count < maximum else { break }
             let up = Double(new.reports - count) * Double(failures - count)
             weight += log(up / (Double(count + 1) * Double(control.reports - failures + count + 1)))
         }

@@ -101,19 +101,19 @@ struct BetaDistribution {
     /// The continued fraction, evaluated by Lentz's method.
     private static func fraction(_ a: Double, _ b: Double, _ x: Double) -> Double {
         let tiny = 1e-300
-        func kept(_ value: Double) -> Double { abs(value) < tiny ? tiny : value }
+        func nonzero(_ value: Double) -> Double { abs(value) < tiny ? tiny : value }
         var c = 1.0
-        var d = 1 / kept(1 - (a + b) * x / (a + 1))
+        var d = 1 / nonzero(1 - (a + b) * x / (a + 1))
         var result = d
         for index in 1...10_000 {
             let m = Double(index)
             let even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-            d = 1 / kept(1 + even * d)
-            c = kept(1 + even / c)
+            d = 1 / nonzero(1 + even * d)
+            c = nonzero(1 + even / c)
             result *= d * c
             let odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-            d = 1 / kept(1 + odd * d)
-            c = kept(1 + odd / c)
+            d = 1 / nonzero(1 + odd * d)
+            c = nonzero(1 + odd / c)
             result *= d * c
             if abs(d * c - 1) < 1e-15 { break }
         }

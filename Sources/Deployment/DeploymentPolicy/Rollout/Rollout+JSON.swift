@@ -30,9 +30,9 @@ extension RolloutPlan {
         holdout = try value.optional("holdout")?.integer() ?? holdout
         start = try value.optional("start")?.date()
         if let design = try value.optional("test") { test = try SequentialTest.Design(design) }
-        comparesWithControl = try value.optional("comparesWithControl")?.flag() ?? comparesWithControl
-        rollsBackOnHalt = try value.optional("rollsBackOnHalt")?.word(RollbackTarget.self)
-        needsSecondPerson = try value.optional("needsSecondPerson")?.flag() ?? needsSecondPerson
+        comparesWithControl = try value.optional("comparesWithControl")?.bool() ?? comparesWithControl
+        rollsBackOnHalt = try value.optional("rollsBackOnHalt")?.enumeration(RollbackTarget.self)
+        needsSecondPerson = try value.optional("needsSecondPerson")?.bool() ?? needsSecondPerson
     }
 
     fileprivate var json: JSONValue {
@@ -54,8 +54,8 @@ extension RolloutPlan.Step {
         var gate = RolloutPlan.Gate()
         gate.minimumSeconds = try value.optional("minimumSeconds")?.integer() ?? gate.minimumSeconds
         gate.minimumExposed = try value.optional("minimumExposed")?.integer() ?? gate.minimumExposed
-        gate.isManual = try value.optional("isManual")?.flag() ?? gate.isManual
-        gate.needsGoodVerdict = try value.optional("needsGoodVerdict")?.flag() ?? gate.needsGoodVerdict
+        gate.isManual = try value.optional("isManual")?.bool() ?? gate.isManual
+        gate.needsGoodVerdict = try value.optional("needsGoodVerdict")?.bool() ?? gate.needsGoodVerdict
         self.init(share: try value.member("share").integer(), gate: gate)
     }
 
@@ -100,7 +100,7 @@ extension Rollout {
         try root.expectMembers(["format", "author", "plan", "state", "gate"])
         let member = try root.member("plan")
         let plan = try RolloutPlan(member)
-        try within("plan") { () throws(PolicyError) in try plan.check() }
+        try withErrorPath("plan") { () throws(PolicyError) in try plan.check() }
         let author = try root.member("author").text()
         try Check.text(author, at: "author")
         let state = try State(try root.member("state"), stepCount: plan.steps.count)
@@ -157,7 +157,7 @@ extension Rollout {
             failures = try count("failures")
             try Check.integer(failures, 0...reports, at: "gate.failures")
             logEvidence = try value.member("logEvidence").decimal()
-            isReleased = try value.member("isReleased").flag()
+            isReleased = try value.member("isReleased").bool()
         }
 
         fileprivate var json: JSONValue {
@@ -189,8 +189,8 @@ extension Rollout.State {
         case "complete": self = .complete
         case "halted":
             // One that was complete is after the last step.
-            self = .halted(step: try step(stepCount), try value.member("reason").word(Rollout.HaltReason.self))
-        case "rolledBack": self = .rolledBack(try value.member("target").word(RolloutPlan.RollbackTarget.self))
+            self = .halted(step: try step(stepCount), try value.member("reason").enumeration(Rollout.HaltReason.self))
+        case "rolledBack": self = .rolledBack(try value.member("target").enumeration(RolloutPlan.RollbackTarget.self))
         default: throw name.error(.outOfRange, "No state of a rollout has this name.")
         }
     }

@@ -96,7 +96,7 @@ public struct Rollout: Sendable, Hashable {
         return GateProgress(
             step: step,
             since: now,
-            test: SequentialTest(plan.test.spending(alpha)),
+            test: SequentialTest(plan.test.withFalseHalt(alpha)),
             comparison: comparesWithControl ? ControlComparison(oddsRatio: odds, falseHalt: alpha) : nil
         )
     }

@@ -40,7 +40,7 @@ public struct SequentialTest: Sendable, Hashable {
         }
 
         /// The same design with another α.
-        func spending(_ falseHalt: Double) -> Design {
+        func withFalseHalt(_ falseHalt: Double) -> Design {
             Design(usualRate: usualRate, badRate: badRate, falseHalt: falseHalt, miss: miss)
         }
 

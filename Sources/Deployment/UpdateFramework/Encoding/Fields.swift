@@ -20,43 +20,43 @@ struct Fields {
     }
 
     mutating func string(_ name: Name) throws(UpdateError) -> String {
-        guard let text = try value(name).string else { throw wrongKind(name, "text") }
+        guard let text = try value(name).string else { throw typeMismatch(name, "text") }
         return text
     }
 
-    /// A whole number that is at least `least`.
-    mutating func int(_ name: Name, atLeast least: Int) throws(UpdateError) -> Int {
-        guard let number = try value(name).int, number >= least else {
-            throw wrongKind(name, "whole number from \(least) to \(Int.max)")
+    /// A whole number that is at least `minimum`.
+    mutating func int(_ name: Name, atLeast minimum: Int) throws(UpdateError) -> Int {
+        guard let number = try value(name).int, number >= minimum else {
+            throw typeMismatch(name, "whole number from \(minimum) to \(Int.max)")
         }
         return number
     }
 
     mutating func bool(_ name: Name) throws(UpdateError) -> Bool {
-        guard case .bool(let flag) = try value(name) else { throw wrongKind(name, "true or false") }
+        guard case .bool(let flag) = try value(name) else { throw typeMismatch(name, "true or false") }
         return flag
     }
 
     mutating func array(_ name: Name) throws(UpdateError) -> [MetadataValue] {
-        guard case .array(let values) = try value(name) else { throw wrongKind(name, "list") }
+        guard case .array(let values) = try value(name) else { throw typeMismatch(name, "list") }
         return values
     }
 
     mutating func strings(_ name: Name) throws(UpdateError) -> [String] {
         var texts: [String] = []
         for value in try array(name) {
-            guard let text = value.string else { throw wrongKind(name, "list of texts") }
+            guard let text = value.string else { throw typeMismatch(name, "list of texts") }
             texts.append(text)
         }
         return texts
     }
 
     mutating func object(_ name: Name) throws(UpdateError) -> [Name: MetadataValue] {
-        guard case .object(let members) = try value(name) else { throw wrongKind(name, "object") }
+        guard case .object(let members) = try value(name) else { throw typeMismatch(name, "object") }
         return members
     }
 
-    private func wrongKind(_ name: Name, _ kind: String) -> UpdateError {
+    private func typeMismatch(_ name: Name, _ kind: String) -> UpdateError {
         error("\"\(name)\" of \(place) is not valid: \(kind)")
     }
 

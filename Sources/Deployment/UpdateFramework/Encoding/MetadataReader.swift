@@ -28,9 +28,9 @@ struct MetadataReader {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
         default: return try number()
         }
     }
@@ -69,7 +69,7 @@ struct MetadataReader {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ value: MetadataValue) throws(UpdateError) -> MetadataValue {
+    private mutating func literal(_ word: StaticString, _ value: MetadataValue) throws(UpdateError) -> MetadataValue {
         guard word.withUTF8Buffer({ bytes[position...].starts(with: $0) }) else { throw error("\(word) was expected") }
         position += word.utf8CodeUnitCount
         return value

@@ -32,9 +32,9 @@ public struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
         let seconds = min(max(secondsSince1970, -62_135_596_800), 253_402_300_799)
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let (year, month, day) = Self.date(days)
-        let rest = seconds - days * 86_400
+        let remaining = seconds - days * 86_400
         return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
-            + "T\(Self.padded(rest / 3_600, 2)):\(Self.padded(rest / 60 % 60, 2)):\(Self.padded(rest % 60, 2))Z"
+            + "T\(Self.padded(remaining / 3_600, 2)):\(Self.padded(remaining / 60 % 60, 2)):\(Self.padded(remaining % 60, 2))Z"
     }
 
     /// Whether the first time is the earlier one.

@@ -19,11 +19,11 @@ enum PathPattern {
 
     /// Whether a whole path matches a pattern, component by component.
     static func matches(_ path: String, _ pattern: String) -> Bool {
-        let (paths, patterns) = (parts(of: path), parts(of: pattern))
+        let (paths, patterns) = (components(of: path), components(of: pattern))
         return paths.count == patterns.count && zip(paths, patterns).allSatisfy { matches($0, parse($1)) }
     }
 
-    private static func parts(of path: String) -> [[Unicode.Scalar]] {
+    private static func components(of path: String) -> [[Unicode.Scalar]] {
         path.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { Array($0) }
     }
 
@@ -49,25 +49,25 @@ enum PathPattern {
     }
 
     private static func parse(_ pattern: [Unicode.Scalar]) -> [Part] {
-        var parts: [Part] = []
+        var components: [Part] = []
         var index = 0
         while index < pattern.count {
             let scalar = pattern[index]
             index += 1
             switch scalar {
-            case "*": parts.append(.anyText)
-            case "?": parts.append(.anyCharacter)
+            case "*": components.append(.anyText)
+            case "?": components.append(.anyCharacter)
             case "[":
                 if let (set, end) = set(pattern, from: index) {
-                    parts.append(set)
+                    components.append(set)
                     index = end
                 } else {
-                    parts.append(.character("["))
+                    components.append(.character("["))
                 }
-            default: parts.append(.character(scalar))
+            default: components.append(.character(scalar))
             }
         }
-        return parts
+        return components
     }
 
     /// The set whose `[` stands before `start`, and the index after it.

@@ -89,8 +89,8 @@ package struct ModelManifest: Sendable, Equatable {
     /// The path of a file relative to a folder; `nil` when the file is not in it.
     private static func path(of file: String, in folder: String) -> String? {
         guard let folder = realPath(folder), let parent = realPath(FileAccess.folder(of: file)) else { return nil }
-        let place = parent + "/" + FileAccess.name(of: file)
-        return place.hasPrefix(folder + "/") ? String(place.dropFirst(folder.count + 1)) : nil
+        let location = parent + "/" + FileAccess.name(of: file)
+        return location.hasPrefix(folder + "/") ? String(location.dropFirst(folder.count + 1)) : nil
     }
 
     private static func realPath(_ path: String) -> String? {
@@ -126,9 +126,9 @@ package struct ModelManifest: Sendable, Equatable {
     }
 
     private static func list(_ paths: [String]) -> String {
-        let most = 5
-        return paths.prefix(most).joined(separator: ", ")
-            + (paths.count > most ? " and \(paths.count - most) more" : "")
+        let maximum = 5
+        return paths.prefix(maximum).joined(separator: ", ")
+            + (paths.count > maximum ? " and \(paths.count - maximum) more" : "")
     }
 
     // MARK: The in-toto statement

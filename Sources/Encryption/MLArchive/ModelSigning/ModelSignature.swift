@@ -13,7 +13,7 @@ package struct ModelSignature: Sendable {
     /// The usual name of a signature's file.
     package static let fileName = "model.sig"
     /// The largest length of a signature in bytes.
-    package static let largest = 16 << 20
+    package static let maximumByteCount = 16 << 20
     private static let mediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
     // MARK: Signing
@@ -49,7 +49,7 @@ package struct ModelSignature: Sendable {
 
     /// Reads a signature, and throws unless the holder of `key` made it.
     package init(_ text: [UInt8], by key: ModelSigningKey.Public) throws(ModelError) {
-        guard text.count <= Self.largest else { throw Self.malformed("it is too large") }
+        guard text.count <= Self.maximumByteCount else { throw Self.malformed("it is too large") }
         let bundle = try JSONReader.read(text)
         guard bundle["mediaType"]?.string == Self.mediaType else {
             throw Self.malformed("it is not a Sigstore bundle of version 0.3")
@@ -87,14 +87,14 @@ package struct ModelSignature: Sendable {
         ModelError(.malformed, "This is not a signature of a model: \(reason).")
     }
 
-    /// Throws unless the model at `path` is the one that was signed; `place` is the path of the signature.
-    package func check(_ path: String, signature place: String) throws(ModelError) {
+    /// Throws unless the model at `path` is the one that was signed; `location` is the path of the signature.
+    package func check(_ path: String, signature location: String) throws(ModelError) {
         let isFile = manifest.resources.map(\.path) == ["."]
         if !isFile, FileAccess.kind(of: path) == .file {
             let archive = try ModelArchive(path)
             try archive.verify()
             return try manifest.check(ModelManifest(of: archive, ignored: manifest.ignored))
         }
-        try manifest.check(ModelManifest(of: path, signature: place, ignored: manifest.ignored))
+        try manifest.check(ModelManifest(of: path, signature: location, ignored: manifest.ignored))
     }
 }

@@ -4,14 +4,14 @@ import MLOperators
 
 /// The saving from computing several examples at once.
 ///
-/// A product with few rows takes as long as reading its weights: measured, up to about as long as with `narrowRows` rows.
-/// Several examples share one reading. Everything else takes as long for each example, and longer where the activations
-/// of several no longer fit the caches.
+/// A product with few rows takes as long as reading its weights: measured, up to about as long as with `narrowRows`
+/// rows. Several examples share one reading. Everything else takes as long for each example, and longer where the
+/// activations of several no longer fit the caches.
 struct BatchGain {
     /// Rows with which a product takes about as long as reading its weights.
     static let narrowRows = 32
     /// The part of the work that has to be saved.
-    static let leastPart = 0.25
+    static let minimumFraction = 0.25
 
     /// Multiplications, those of products with fewer rows counted as with `narrowRows`.
     private(set) var work = 0.0
@@ -23,7 +23,7 @@ struct BatchGain {
         for operation in graph.body.operations { add(operation, in: graph) }
     }
 
-    var isWorthwhile: Bool { saved > 0 && saved >= Self.leastPart * work }
+    var isWorthwhile: Bool { saved > 0 && saved >= Self.minimumFraction * work }
 
     private mutating func add(_ operation: Operation, in graph: Graph) {
         func shape(_ index: Int) -> [Int] {
@@ -71,8 +71,8 @@ struct BatchGain {
         saved += each * Double(max(Self.narrowRows - rows, 0))
     }
 
-    /// A layer over x [S, B, I]: the weights for x, the first of each pair, see all steps at once, those for the state one
-    /// step after another.
+    /// A layer over x [S, B, I]: the weights for x, the first of each pair, see all steps at once, those for the state
+    /// one step after another.
     private mutating func addRecurrence(_ x: [Int], weights: [[Int]]) {
         guard x.count == 3 else { return }
         for (index, weight) in weights.enumerated() {

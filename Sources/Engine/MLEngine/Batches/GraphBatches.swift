@@ -17,8 +17,8 @@ final class GraphBatches: Sendable {
         let shapes = inputs.map(\.shape)
         if let known = plans.withLock({ $0.find(shapes) }) { return known.plans }
         // Inputs that do not fit the graph have their error from the prediction of each example.
-        let made = try? make(inputs, engine)
-        return plans.withLock { $0.keep(Known(plans: made ?? nil), for: shapes) }.plans
+        let created = try? make(inputs, engine)
+        return plans.withLock { $0.keep(Known(plans: created ?? nil), for: shapes) }.plans
     }
 
     private func make(_ inputs: [Tensor], _ engine: GraphEngine) throws(ModelError) -> BatchPlans? {

@@ -8,8 +8,8 @@ import MLRuntime
 
 extension GraphEngine {
     /// The most examples of one plan, and the most memory of its values.
-    private static let mostExamples = 32
-    private static let mostArenaBytes = 16 << 20
+    private static let maximumBatchSize = 32
+    private static let maximumArenaByteCount = 16 << 20
 
     /// Some examples that are computed together, or one.
     private struct Job {
@@ -23,8 +23,9 @@ extension GraphEngine {
             repeating: .failure(Cancellation.error),
             count: examples.count
         )
-        let computed = ExampleSpread.results(of: shared.indices, onWorkers: !callsApp) { (place) throws(ModelError) in
-            try run(shared[place], examples, tensors)
+        let computed = ParallelExamples.results(of: shared.indices, onWorkers: !callsApp) {
+            (location) throws(ModelError) in
+            try run(shared[location], examples, tensors)
         }
         for (job, outcome) in zip(shared, computed) {
             switch outcome {
@@ -35,8 +36,8 @@ extension GraphEngine {
         return results
     }
 
-    /// The examples as jobs, in an order in which every worker gets as much as the others, and the graph's inputs of the
-    /// examples that are computed together.
+    /// The examples as jobs, in an order in which every worker gets as much as the others, and the graph's inputs of
+    /// the examples that are computed together.
     private func jobs(of examples: [[String: FeatureData]]) -> (jobs: [Job], tensors: [Int: [Tensor]]) {
         let workers = Workers.count
         let one = examples.indices.map { Job(indices: [$0]) }
@@ -49,16 +50,16 @@ extension GraphEngine {
             tensors[index] = inputs
             groups[inputs.map(\.shape), default: []].append(index)
         }
-        var shares = [[Job]](repeating: [], count: workers)
-        var rest = Set(examples.indices)
+        var fractions = [[Job]](repeating: [], count: workers)
+        var remaining = Set(examples.indices)
         for (_, group) in groups.sorted(by: { $0.value[0] < $1.value[0] }) {
             guard group.count >= 2 * workers, let first = tensors[group[0]], let plans = known.plans(for: first, self)
             else { continue }
             var left = group[...]
-            var size = Self.mostExamples
+            var size = Self.maximumBatchSize
             while size > 1 {
                 guard left.count >= size * workers, let plan = plans.plan(for: size),
-                    plan.plan.arenaByteCount <= Self.mostArenaBytes
+                    plan.plan.arenaByteCount <= Self.maximumArenaByteCount
                 else {
                     size /= 2
                     continue
@@ -66,12 +67,12 @@ extension GraphEngine {
                 for worker in 0..<workers {
                     let indices = Array(left.prefix(size))
                     left = left.dropFirst(size)
-                    rest.subtract(indices)
-                    shares[worker].append(Job(indices: indices, plan: plan))
+                    remaining.subtract(indices)
+                    fractions[worker].append(Job(indices: indices, plan: plan))
                 }
             }
         }
-        return (shares.flatMap { $0 } + rest.sorted().map { Job(indices: [$0]) }, tensors)
+        return (fractions.flatMap { $0 } + remaining.sorted().map { Job(indices: [$0]) }, tensors)
     }
 
     private func run(
@@ -88,8 +89,8 @@ extension GraphEngine {
         }
     }
 
-    /// The outputs of examples that are computed together; `nil` when one of them fails, which predicting them one by one
-    /// finds.
+    /// The outputs of examples that are computed together; `nil` when one of them fails, which predicting them one by
+    /// one finds.
     private func joinedOutputs(
         _ plan: BatchPlans.BatchPlan,
         _ inputs: [[Tensor]]

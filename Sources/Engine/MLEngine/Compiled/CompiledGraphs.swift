@@ -51,7 +51,9 @@ struct CompiledGraphs {
             let record = try ConstantRecord(from: &reader)
             let tensor = try record.tensor(section: sections.storage, constants: range, earlier: constants) {
                 (file, isPacked) throws(ModelError) in
-                guard names.indices.contains(file) else { throw BinaryReader.broken("there is no weight file \(file)") }
+                guard names.indices.contains(file) else {
+                    throw BinaryReader.malformed("there is no weight file \(file)")
+                }
                 return isPacked && leavesFiles ? nil : try weights.file(names[file])
             }
             constants.append(tensor)
@@ -87,7 +89,7 @@ struct CompiledGraphs {
         }
         let lowered = try LoweredModel(decoding: entry.model) { (number) throws(ModelError) in
             guard constants.indices.contains(number) else {
-                throw BinaryReader.broken("there is no constant \(number)")
+                throw BinaryReader.malformed("there is no constant \(number)")
             }
             return constants[number]
         }

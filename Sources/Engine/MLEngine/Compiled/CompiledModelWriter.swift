@@ -101,9 +101,9 @@ package struct CompiledModelWriter {
         model.graph = try PassPipeline.prepare(lowered.graph)
         let isBound = model.graph.inputs.allSatisfy { model.graph.type(of: $0).isBound }
         if isBound { model.graph = try PassPipeline.optimize(try model.graph.bound()) }
-        for (place, id) in lowered.graph.inputs.enumerated() {
+        for (location, id) in lowered.graph.inputs.enumerated() {
             for index in model.inputs.indices where lowered.inputs[index].value == id {
-                model.inputs[index].value = model.graph.inputs[place]
+                model.inputs[index].value = model.graph.inputs[location]
             }
         }
         let bytes = try model.encoded { (tensor, _) throws(ModelError) in
@@ -145,12 +145,12 @@ package struct CompiledModelWriter {
             unneeded = packedOnly(library.recordedConstants, engines)
             unneeded.formUnion(sourcesOnly(of: unneeded))
         }
-        var places: [(storage: ObjectIdentifier, byteOffset: Int)] = []
+        var locations: [(storage: ObjectIdentifier, byteOffset: Int)] = []
         var parts: [Tensor] = []
         var files: [(name: String, file: WeightFile)] = []
         for (name, opened) in try weights.openedFiles()
         where constants.contains(where: { $0.storage === opened.storage }) { files.append((name, opened)) }
-        var records: [(tensor: Tensor, place: ConstantPlace, part: Int?)] = []
+        var records: [(tensor: Tensor, location: ConstantLocation, part: Int?)] = []
         for (number, tensor) in constants.enumerated() {
             if tensor.scalarType == .string {
                 records.append((tensor, .strings(tensor.strings), nil))
@@ -163,16 +163,16 @@ package struct CompiledModelWriter {
                 records.append((tensor, .deferred(type: name, attributes: tree, operands: sources), nil))
             } else if let index = files.firstIndex(where: { $0.file.storage === tensor.storage }) {
                 let isPacked = unneeded.contains(number)
-                let place = ConstantPlace.weights(file: index, byteOffset: tensor.byteOffset, isPacked: isPacked)
-                records.append((tensor, place, nil))
+                let location = ConstantLocation.weights(file: index, byteOffset: tensor.byteOffset, isPacked: isPacked)
+                records.append((tensor, location, nil))
             } else if unneeded.contains(number) {
                 records.append((tensor, .packedOnly, nil))
             } else {
-                let place = (ObjectIdentifier(tensor.storage), tensor.byteOffset)
-                var part = places.firstIndex { $0 == place }
+                let location = (ObjectIdentifier(tensor.storage), tensor.byteOffset)
+                var part = locations.firstIndex { $0 == location }
                 if part == nil || parts[part ?? 0].byteCount < tensor.byteCount {
                     part = parts.count
-                    places.append(place)
+                    locations.append(location)
                     parts.append(tensor)
                 }
                 records.append((tensor, .section(0), part))
@@ -186,11 +186,11 @@ package struct CompiledModelWriter {
         writer.unsigned(files.count)
         for (name, _) in files { writer.text(name) }
         writer.unsigned(records.count)
-        for (tensor, place, part) in records {
+        for (tensor, location, part) in records {
             ConstantRecord(
                 scalarType: tensor.scalarType,
                 shape: tensor.shape,
-                place: part.map { .section(offsets[$0]) } ?? place
+                location: part.map { .section(offsets[$0]) } ?? location
             ).write(to: &writer)
         }
         writer.unsigned(entries.count)
@@ -222,7 +222,7 @@ package struct CompiledModelWriter {
     /// The numbers of the constants that the engines use in packed form only, now and later.
     private func packedOnly(_ packed: Set<Int>, _ engines: [GraphEngine]) -> Set<Int> {
         guard entries.allSatisfy(\.entry.isBound), engines.allSatisfy({ $0.executable.isOnePlan }) else { return [] }
-        struct Place: Hashable {
+        struct ConstantSlice: Hashable {
             let storage: ObjectIdentifier
             let byteOffset: Int
 
@@ -231,8 +231,8 @@ package struct CompiledModelWriter {
                 byteOffset = tensor.byteOffset
             }
         }
-        let seen = Set(engines.flatMap(\.executable.plannedConstants).map(Place.init))
-        return packed.filter { !seen.contains(Place(constants[$0])) }
+        let visited = Set(engines.flatMap(\.executable.plannedConstants).map(ConstantSlice.init))
+        return packed.filter { !visited.contains(ConstantSlice(constants[$0])) }
     }
 
     private static func engines(_ file: ModelFile, _ graphs: CompiledGraphs) throws(ModelError) -> [GraphEngine] {

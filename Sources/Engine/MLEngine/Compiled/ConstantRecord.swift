@@ -4,7 +4,7 @@ import MLNumerics
 import MLOperators
 
 /// The location of a constant of a compiled model.
-enum ConstantPlace: Hashable, Sendable {
+enum ConstantLocation: Hashable, Sendable {
     /// In the compiled file itself, at an offset from the start of its constants.
     case section(Int)
     /// In a weight file beside it; where packed forms of a constant with `isPacked` exist, they replace it.
@@ -21,13 +21,13 @@ enum ConstantPlace: Hashable, Sendable {
 struct ConstantRecord: Hashable, Sendable {
     let scalarType: ScalarType
     let shape: [Int]
-    let place: ConstantPlace
+    let location: ConstantLocation
 
     func write(to writer: inout BinaryWriter) {
         writer.text(scalarType.milName)
         writer.unsigned(shape.count)
         for extent in shape { writer.unsigned(extent) }
-        switch place {
+        switch location {
         case .section(let offset):
             writer.byte(0)
             writer.unsigned(offset)
@@ -49,16 +49,16 @@ struct ConstantRecord: Hashable, Sendable {
         }
     }
 
-    init(scalarType: ScalarType, shape: [Int], place: ConstantPlace) {
+    init(scalarType: ScalarType, shape: [Int], location: ConstantLocation) {
         self.scalarType = scalarType
         self.shape = shape
-        self.place = place
+        self.location = location
     }
 
     init(from reader: inout BinaryReader) throws(ModelError) {
         let name = try reader.text()
         guard let scalarType = ScalarType(milName: name) else {
-            throw BinaryReader.broken("'\(name)' is not a scalar type")
+            throw BinaryReader.malformed("'\(name)' is not a scalar type")
         }
         self.scalarType = scalarType
         var shape: [Int] = []
@@ -67,15 +67,15 @@ struct ConstantRecord: Hashable, Sendable {
         self.shape = shape
         let kind = try reader.byte()
         switch kind {
-        case 0: place = .section(try reader.unsigned())
+        case 0: location = .section(try reader.unsigned())
         case 1, 4:
             let (file, offset) = (try reader.unsigned(), try reader.unsigned())
-            place = .weights(file: file, byteOffset: offset, isPacked: kind == 4)
+            location = .weights(file: file, byteOffset: offset, isPacked: kind == 4)
         case 2:
             var strings: [String] = []
             for _ in 0..<(try reader.count()) { strings.append(try reader.text()) }
-            place = .strings(strings)
-        case 3: place = .packedOnly
+            location = .strings(strings)
+        case 3: location = .packedOnly
         case 5:
             let type = try reader.text()
             let attributes = try ValueTree(from: &reader)
@@ -84,32 +84,32 @@ struct ConstantRecord: Hashable, Sendable {
                 let number = try reader.unsigned()
                 operands.append(number == 0 ? nil : number - 1)
             }
-            place = .deferred(type: type, attributes: attributes, operands: operands)
-        default: throw BinaryReader.broken("\(kind) is not a place of a constant")
+            location = .deferred(type: type, attributes: attributes, operands: operands)
+        default: throw BinaryReader.malformed("\(kind) is not a place of a constant")
         }
     }
 
     /// The constant, in the memory of the file that holds it.
     ///
-    /// `section` is the compiled file, whose constants start at `constants`; `earlier` are the constants before this one;
-    /// `weights` returns a weight file by its number, or `nil` for one that is needed only in packed forms.
+    /// `section` is the compiled file, whose constants start at `constants`; `earlier` are the constants before this
+    /// one; `weights` returns a weight file by its number, or `nil` for one that is needed only in packed forms.
     func tensor(
         section: TensorStorage,
         constants: Range<Int>,
         earlier: [Tensor],
         weights: (_ file: Int, _ isPacked: Bool) throws(ModelError) -> WeightFile?
     ) throws(ModelError) -> Tensor {
-        switch place {
+        switch location {
         case .section(let offset): return try tensor(in: section, constants, at: offset)
         case .weights(let file, let offset, let isPacked):
-            guard let storage = try weights(file, isPacked)?.storage else { return try absent() }
+            guard let storage = try weights(file, isPacked)?.storage else { return try unloadedTensor() }
             return try tensor(in: storage, 0..<storage.byteCount, at: offset)
         case .strings(let strings):
             guard scalarType == .string, strings.count == shape.elementCount else {
-                throw BinaryReader.broken("\(strings.count) strings for shape \(shape)")
+                throw BinaryReader.malformed("\(strings.count) strings for shape \(shape)")
             }
             return Tensor(strings: strings, shape: shape)
-        case .packedOnly: return try absent()
+        case .packedOnly: return try unloadedTensor()
         case .deferred(let type, let attributes, let operands):
             return try deferred(type, attributes, operands, earlier)
         }
@@ -129,7 +129,7 @@ struct ConstantRecord: Hashable, Sendable {
         var tensors: [Tensor?] = []
         for operand in operands {
             guard operand.map({ earlier.indices.contains($0) }) ?? true else {
-                throw BinaryReader.broken("a constant is computed from one that does not come before it")
+                throw BinaryReader.malformed("a constant is computed from one that does not come before it")
             }
             tensors.append(operand.map { earlier[$0] })
         }
@@ -139,14 +139,14 @@ struct ConstantRecord: Hashable, Sendable {
         let types = try op.resultTypes(of: Operands(known))
         guard types == [ValueType(scalarType, Shape(shape))],
             let tensor = DeferredResult.results(of: op, tensors, types)?.first
-        else { throw BinaryReader.broken("'\(name)' does not compute the constant that is recorded") }
+        else { throw BinaryReader.malformed("'\(name)' does not compute the constant that is recorded") }
         return tensor
     }
 
-    private func absent() throws(ModelError) -> Tensor {
+    private func unloadedTensor() throws(ModelError) -> Tensor {
         let byteCount = scalarType.byteCount(of: shape.elementCount)
         guard scalarType != .string, let storage = TensorStorage(absent: byteCount) else {
-            throw BinaryReader.broken("there is no room for a constant of \(byteCount) bytes")
+            throw BinaryReader.malformed("there is no room for a constant of \(byteCount) bytes")
         }
         return Tensor(scalarType: scalarType, shape: shape, storage: storage)
     }
@@ -159,7 +159,7 @@ struct ConstantRecord: Hashable, Sendable {
         let byteCount = scalarType.byteCount(of: shape.elementCount)
         guard scalarType != .string, offset <= range.count, byteCount <= range.count - offset,
             (Int(bitPattern: storage.address) + range.lowerBound + offset) % max(scalarType.bitWidth / 8, 1) == 0
-        else { throw BinaryReader.broken("a constant of \(byteCount) bytes is not inside the file") }
+        else { throw BinaryReader.malformed("a constant of \(byteCount) bytes is not inside the file") }
         return Tensor(
             scalarType: scalarType,
             shape: shape,

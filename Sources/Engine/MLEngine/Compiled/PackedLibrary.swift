@@ -15,7 +15,7 @@ final class PackedLibrary: Sendable {
     }
 
     /// The packed weights of the constants in one storage.
-    private final class Shelf: PackedArchive {
+    private final class StorageArchive: PackedArchive {
         /// The numbers of the constants by the offsets of their first bytes.
         private let numbers: [Int: Int]
         private let library: PackedLibrary
@@ -26,8 +26,8 @@ final class PackedLibrary: Sendable {
         }
 
         func stored(_ key: PackedKey) -> AlignedMemory? { self.key(key).flatMap(library.stored) }
-        func made(_ key: PackedKey, _ memory: AlignedMemory) {
-            if let key = self.key(key) { library.made(key, memory) }
+        func didPack(_ key: PackedKey, _ memory: AlignedMemory) {
+            if let key = self.key(key) { library.didPack(key, memory) }
         }
 
         private func key(_ key: PackedKey) -> Key? {
@@ -56,7 +56,7 @@ final class PackedLibrary: Sendable {
             let key = try Key(from: &reader)
             let (offset, count) = (try reader.unsigned(), try reader.unsigned())
             guard offset <= section.count, count <= section.count - offset else {
-                throw BinaryReader.broken("packed weights lie outside their section")
+                throw BinaryReader.malformed("packed weights lie outside their section")
             }
             regions[key] = section.lowerBound + offset..<section.lowerBound + offset + count
         }
@@ -73,7 +73,7 @@ final class PackedLibrary: Sendable {
             numbers[ObjectIdentifier(tensor.storage), default: (tensor.storage, [:])]
                 .byOffset.merge([tensor.byteOffset: number]) { first, _ in first }
         }
-        for (storage, byOffset) in numbers.values { PackedConstants.keep(storage, in: Shelf(byOffset, self)) }
+        for (storage, byOffset) in numbers.values { PackedConstants.keep(storage, in: StorageArchive(byOffset, self)) }
     }
 
     /// The numbers of the constants with recorded weights.
@@ -84,7 +84,7 @@ final class PackedLibrary: Sendable {
         return AlignedMemory(lentBy: storage, address: storage.address + region.lowerBound, byteCount: region.count)
     }
 
-    private func made(_ key: Key, _ memory: AlignedMemory) {
+    private func didPack(_ key: Key, _ memory: AlignedMemory) {
         recorded.withLock { recorded in
             if recorded != nil, recorded?[key] == nil { recorded?[key] = memory }
         }

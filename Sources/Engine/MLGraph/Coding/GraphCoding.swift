@@ -161,11 +161,11 @@ package struct GraphDecoder {
         }
         var operations = BinaryReader(try reader.block())
         let outputs = try decoder.readBlock(&operations, depth: 0)
-        guard operations.isAtEnd else { throw BinaryReader.broken("bytes are left after the last operation") }
+        guard operations.isAtEnd else { throw BinaryReader.malformed("bytes are left after the last operation") }
         var names: [String] = []
         for _ in 0..<(try reader.count()) { names.append(try reader.text()) }
         guard reader.isAtEnd, names.count == outputs.count else {
-            throw BinaryReader.broken("\(outputs.count) outputs have \(names.count) names")
+            throw BinaryReader.malformed("\(outputs.count) outputs have \(names.count) names")
         }
         let graph = decoder.builder.finished(outputs: zip(names, outputs).map { ($0, $1) })
         // The builder infers types; the verifier checks which values a block may use.
@@ -186,7 +186,7 @@ package struct GraphDecoder {
 
     /// Reads into the open block of the builder and returns the outputs.
     private mutating func readBlock(_ reader: inout BinaryReader, depth: Int) throws(ModelError) -> [ValueID] {
-        guard depth < Self.deepestNesting else { throw BinaryReader.broken("blocks are nested too deeply") }
+        guard depth < Self.deepestNesting else { throw BinaryReader.malformed("blocks are nested too deeply") }
         for _ in 0..<(try reader.count()) {
             let name = try reader.text()
             values.append(builder.input(name, try readType(&reader)))
@@ -199,7 +199,7 @@ package struct GraphDecoder {
 
     private mutating func readOperation(_ reader: inout BinaryReader, depth: Int) throws(ModelError) {
         let index = try reader.unsigned()
-        guard index < operators.count else { throw BinaryReader.broken("there is no operator \(index)") }
+        guard index < operators.count else { throw BinaryReader.malformed("there is no operator \(index)") }
         let location = try reader.text()
         var operands: [ValueID?] = []
         for _ in 0..<(try reader.count()) { operands.append(try readValue(&reader)) }
@@ -214,7 +214,7 @@ package struct GraphDecoder {
         builder.location = location
         let results = try append(operators[index], operands, names, blocks)
         guard results.count == names.count else {
-            throw BinaryReader.broken("'\(location)' gives \(results.count) values, not \(names.count)")
+            throw BinaryReader.malformed("'\(location)' gives \(results.count) values, not \(names.count)")
         }
         values += results
     }
@@ -234,12 +234,14 @@ package struct GraphDecoder {
     private func readValue(_ reader: inout BinaryReader) throws(ModelError) -> ValueID? {
         let number = try reader.unsigned()
         if number == 0 { return nil }
-        guard number <= values.count else { throw BinaryReader.broken("value \(number) is used before it is defined") }
+        guard number <= values.count else {
+            throw BinaryReader.malformed("value \(number) is used before it is defined")
+        }
         return values[number - 1]
     }
 
     private func required(_ id: ValueID?) throws(ModelError) -> ValueID {
-        guard let id else { throw BinaryReader.broken("an output is not a value") }
+        guard let id else { throw BinaryReader.malformed("an output is not a value") }
         return id
     }
 
@@ -247,7 +249,7 @@ package struct GraphDecoder {
         let code = try reader.byte()
         let name = try reader.text()
         guard let kind = ValueType.Kind(code: code), let scalarType = ScalarType(milName: name) else {
-            throw BinaryReader.broken("'\(name)' of kind \(code) is not a type")
+            throw BinaryReader.malformed("'\(name)' of kind \(code) is not a type")
         }
         var shape: Shape = []
         for _ in 0..<(try reader.count()) {

@@ -43,7 +43,7 @@ package enum ValueTree: Hashable, Sendable {
     }
 
     package init(from reader: inout BinaryReader, depth: Int = 0) throws(ModelError) {
-        guard depth < Self.deepestNesting else { throw BinaryReader.broken("values are nested too deeply") }
+        guard depth < Self.deepestNesting else { throw BinaryReader.malformed("values are nested too deeply") }
         switch try reader.byte() {
         case 0: self = .null
         case 1: self = .boolean(false)
@@ -62,7 +62,7 @@ package enum ValueTree: Hashable, Sendable {
                 fields[name] = try ValueTree(from: &reader, depth: depth + 1)
             }
             self = .record(fields)
-        case let kind: throw BinaryReader.broken("\(kind) is not a kind of value")
+        case let kind: throw BinaryReader.malformed("\(kind) is not a kind of value")
         }
     }
 }

@@ -8,7 +8,7 @@ extension ValueTree {
         } catch let error as ModelError {
             throw error
         } catch {
-            throw BinaryReader.broken("no attributes of '\(Value.self)' (\(error))")
+            throw BinaryReader.malformed("no attributes of '\(Value.self)' (\(error))")
         }
     }
 }

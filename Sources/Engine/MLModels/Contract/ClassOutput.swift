@@ -48,7 +48,7 @@ struct ClassOutput: Sendable {
     func columns(_ scores: [Double], winners: [Int]? = nil) throws(ModelError) -> [String: FeatureColumn] {
         let width = labels.count
         let count = scores.count / width
-        let places =
+        let positions =
             winners
             ?? (0..<count).map { row in
                 var best = 0
@@ -59,8 +59,8 @@ struct ClassOutput: Sendable {
             }
         var columns: [String: FeatureColumn] = [:]
         switch labels {
-        case .strings(let labels): columns[labelName] = .strings(places.map { labels[$0] })
-        case .integers(let labels): columns[labelName] = .integers(places.map { labels[$0] })
+        case .strings(let labels): columns[labelName] = .strings(positions.map { labels[$0] })
+        case .integers(let labels): columns[labelName] = .integers(positions.map { labels[$0] })
         }
         if let scoresArray {
             let matrix = Tensor(elements: scores, scalarType: .float64, shape: [count, width])

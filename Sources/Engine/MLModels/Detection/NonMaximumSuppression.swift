@@ -122,12 +122,12 @@ package struct NonMaximumSuppression: ModelEngine {
             )
         }
         let overlap = try number(inputs, names.overlapThreshold) ?? overlapThreshold
-        let least = try number(inputs, names.confidenceThreshold) ?? confidenceThreshold
-        try Self.check(overlap: overlap, confidence: least, .invalidInput)
+        let minimum = try number(inputs, names.confidenceThreshold) ?? confidenceThreshold
+        try Self.check(overlap: overlap, confidence: minimum, .invalidInput)
         let classes = confidence.shape[1]
         let scores = confidence.values
         let boxes = coordinates.values
-        let kept = keep(boxes, scores, classes, overlap: overlap, confidence: least)
+        let kept = keep(boxes, scores, classes, overlap: overlap, confidence: minimum)
         let total = rows.count(kept.count)
         guard total <= Swift.max(1 << 24, count) else {
             throw ModelError(.invalidModel, "the outputs are to have \(total) rows, which is too many")

@@ -50,9 +50,9 @@ package struct BayesianProbitRegressor: ModelEngine {
             }
             for weight in feature.weights {
                 let key = Key(feature: feature.featureID, value: weight.featureValue)
-                let place = "the weight of feature \(feature.featureID), value \(weight.featureValue),"
-                guard weights.updateValue(try Self.moments(weight.featureWeight, place), forKey: key) == nil else {
-                    throw ModelError(.invalidModel, "\(place) occurs twice")
+                let position = "the weight of feature \(feature.featureID), value \(weight.featureValue),"
+                guard weights.updateValue(try Self.moments(weight.featureWeight, position), forKey: key) == nil else {
+                    throw ModelError(.invalidModel, "\(position) occurs twice")
                 }
             }
         }
@@ -76,12 +76,12 @@ package struct BayesianProbitRegressor: ModelEngine {
 
     private static func moments(
         _ gaussian: SpecBayesianProbitRegressor.Gaussian,
-        _ place: String
+        _ position: String
     ) throws(ModelError) -> (mean: Double, variance: Double) {
         guard gaussian.precision > 0, gaussian.mean.isFinite else {
             throw ModelError(
                 .invalidModel,
-                "\(place) has the mean \(gaussian.mean) and the precision \(gaussian.precision), which is not a distribution"
+                "\(position) has the mean \(gaussian.mean) and the precision \(gaussian.precision), which is not a distribution"
             )
         }
         return (gaussian.mean, 1 / gaussian.precision)

@@ -3,7 +3,7 @@ struct CandidateList {
     private let k: Int
     private let margin: Float
     private var scores: [Float] = []
-    private var places: [Int32] = []
+    private var positions: [Int32] = []
     /// Lower scores cannot be among the greatest.
     private var limit = -Float.infinity
     private var capacity: Int
@@ -33,7 +33,7 @@ struct CandidateList {
             while index < end {
                 if !(line[index] < limit) {
                     scores.append(line[index])
-                    places.append(first + Int32(index))
+                    positions.append(first + Int32(index))
                 }
                 index += 1
             }
@@ -45,7 +45,7 @@ struct CandidateList {
     func indices() -> [Int32] {
         var copy = self
         if margin.isFinite { copy.prune() }
-        return copy.places
+        return copy.positions
     }
 
     private mutating func prune() {
@@ -55,11 +55,11 @@ struct CandidateList {
         var kept = 0
         for index in scores.indices where !(scores[index] < limit) {
             scores[kept] = scores[index]
-            places[kept] = places[index]
+            positions[kept] = positions[index]
             kept += 1
         }
         scores.removeSubrange(kept...)
-        places.removeSubrange(kept...)
+        positions.removeSubrange(kept...)
         capacity = Swift.max(capacity, 2 * kept)
     }
 }

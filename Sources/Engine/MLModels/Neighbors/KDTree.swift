@@ -1,7 +1,7 @@
 /// A k-d tree that splits the points at the median of their widest dimension.
 struct KDTree: Sendable {
     /// Points with more dimensions are found faster by exhaustive search.
-    static let mostDimensions = 12
+    static let maximumDimensionCount = 12
 
     private enum Node: Sendable {
         case leaf(Range<Int>)
@@ -21,9 +21,9 @@ struct KDTree: Sendable {
     }
 
     private mutating func build(_ range: Range<Int>, _ points: [Float], _ leafSize: Int) -> Int {
-        let place = nodes.count
+        let position = nodes.count
         nodes.append(.leaf(range))
-        guard range.count > leafSize else { return place }
+        guard range.count > leafSize else { return position }
         var widest = 0
         var width: Float = 0
         for dimension in 0..<dimensions {
@@ -35,16 +35,16 @@ struct KDTree: Sendable {
             }
             if high - low > width { (widest, width) = (dimension, high - low) }
         }
-        guard width > 0 else { return place }
+        guard width > 0 else { return position }
         order[range].sort { points[$0 * dimensions + widest] < points[$1 * dimensions + widest] }
         var middle = range.lowerBound + range.count / 2
         let value = points[order[middle - 1] * dimensions + widest]
         while middle < range.upperBound, points[order[middle] * dimensions + widest] <= value { middle += 1 }
-        guard middle < range.upperBound else { return place }
+        guard middle < range.upperBound else { return position }
         let left = build(range.lowerBound..<middle, points, leafSize)
         let right = build(middle..<range.upperBound, points, leafSize)
-        nodes[place] = .branch(dimension: widest, value: value, left: left, right: right)
-        return place
+        nodes[position] = .branch(dimension: widest, value: value, left: left, right: right)
+        return position
     }
 
     /// The `k` nearest points, nearest first; equal distances in order of insertion.
@@ -90,12 +90,12 @@ struct KDTree: Sendable {
             guard (neighbor.distance, neighbor.index) < (last.distance, last.index) else { return }
             found.removeLast()
         }
-        var place = found.count
-        while place > 0,
-            (neighbor.distance, neighbor.index) < (found[place - 1].distance, found[place - 1].index)
+        var position = found.count
+        while position > 0,
+            (neighbor.distance, neighbor.index) < (found[position - 1].distance, found[position - 1].index)
         {
-            place -= 1
+            position -= 1
         }
-        found.insert(neighbor, at: place)
+        found.insert(neighbor, at: position)
     }
 }

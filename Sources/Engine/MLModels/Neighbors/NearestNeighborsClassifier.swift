@@ -20,7 +20,7 @@ package struct NearestNeighborsClassifier: ColumnEngine {
     private let input: VectorInput
     /// The distinct labels in the order of insertion, and for each example the index of its label among them.
     private var distinct: LabelList
-    private var places: [Int]
+    private var positions: [Int]
     private let specification: SpecKNearestNeighborsClassifier
 
     /// Reads the points, labels and settings of a model.
@@ -89,13 +89,13 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         index = NeighborIndex(dimensions: dimensions, leafSize: leafSize)
         index.append(try Self.points(source.floatSamples, dimensions: dimensions))
         input = try VectorInput(interface, width: dimensions)
-        var rest = parameters
-        rest.clearNearestNeighborsIndex()
-        rest.nearestNeighborsIndex.numberOfDimensions = source.numberOfDimensions
-        rest.nearestNeighborsIndex.indexType = source.indexType
-        rest.nearestNeighborsIndex.distanceFunction = source.distanceFunction
-        specification = rest
-        (distinct, places) = Self.distinct(labels)
+        var remaining = parameters
+        remaining.clearNearestNeighborsIndex()
+        remaining.nearestNeighborsIndex.numberOfDimensions = source.numberOfDimensions
+        remaining.nearestNeighborsIndex.indexType = source.indexType
+        remaining.nearestNeighborsIndex.distanceFunction = source.distanceFunction
+        specification = remaining
+        (distinct, positions) = Self.distinct(labels)
         // Checks that the interface has a label of the right type, which every prediction needs.
         _ = try ClassOutput(labels.count > 0 ? distinct : defaultLabel.map(LabelList.init) ?? distinct, interface)
     }
@@ -104,15 +104,15 @@ package struct NearestNeighborsClassifier: ColumnEngine {
     private static func points(_ samples: [SpecFloatVector], dimensions: Int) throws(ModelError) -> [Float] {
         var values: [Float] = []
         values.reserveCapacity(samples.count * dimensions)
-        for (place, sample) in samples.enumerated() {
+        for (position, sample) in samples.enumerated() {
             guard sample.vector.count == dimensions else {
                 throw ModelError(
                     .invalidModel,
-                    "point \(place) has \(sample.vector.count) values, but the points have \(dimensions) dimensions"
+                    "point \(position) has \(sample.vector.count) values, but the points have \(dimensions) dimensions"
                 )
             }
             guard sample.vector.allSatisfy(\.isFinite) else {
-                throw ModelError(.invalidModel, "point \(place) holds values that are not finite numbers")
+                throw ModelError(.invalidModel, "point \(position) holds values that are not finite numbers")
             }
             values += sample.vector
         }
@@ -143,16 +143,16 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         default: throw ModelError(.invalidInput, "the labels have a different type than the classifier's")
         }
         copy.index.append(points)
-        (copy.distinct, copy.places) = Self.distinct(copy.labels)
+        (copy.distinct, copy.positions) = Self.distinct(copy.labels)
         return copy
     }
 
     /// The classifier in the specification's form.
     package var parameters: SpecKNearestNeighborsClassifier {
         var result = specification
-        result.nearestNeighborsIndex.floatSamples = (0..<index.count).map { place in
+        result.nearestNeighborsIndex.floatSamples = (0..<index.count).map { position in
             var vector = SpecFloatVector()
-            vector.vector = Array(index.points[place * index.dimensions..<(place + 1) * index.dimensions])
+            vector.vector = Array(index.points[position * index.dimensions..<(position + 1) * index.dimensions])
             return vector
         }
         switch labels {
@@ -179,10 +179,10 @@ package struct NearestNeighborsClassifier: ColumnEngine {
             for neighbor in neighbors {
                 if isExact, neighbor.distance > 0 { break }
                 let vote = weighsByDistance && !isExact ? unit / neighbor.distance : 1
-                scores[start + places[neighbor.index]] += vote
+                scores[start + positions[neighbor.index]] += vote
                 total += vote
             }
-            for place in start..<start + distinct.count { scores[place] /= total }
+            for position in start..<start + distinct.count { scores[position] /= total }
         }
         return try ClassOutput(distinct, interface).columns(scores)
     }
@@ -206,21 +206,21 @@ package struct NearestNeighborsClassifier: ColumnEngine {
         func collect<Label: Hashable>(_ labels: [Label]) -> ([Label], [Int]) {
             var known: [Label: Int] = [:]
             var distinct: [Label] = []
-            let places = labels.map { label in
-                if let place = known[label] { return place }
+            let positions = labels.map { label in
+                if let position = known[label] { return position }
                 known[label] = distinct.count
                 distinct.append(label)
                 return distinct.count - 1
             }
-            return (distinct, places)
+            return (distinct, positions)
         }
         switch labels {
         case .strings(let values):
-            let (distinct, places) = collect(values)
-            return (.strings(distinct), places)
+            let (distinct, positions) = collect(values)
+            return (.strings(distinct), positions)
         case .integers(let values):
-            let (distinct, places) = collect(values)
-            return (.integers(distinct), places)
+            let (distinct, positions) = collect(values)
+            return (.integers(distinct), positions)
         }
     }
 }

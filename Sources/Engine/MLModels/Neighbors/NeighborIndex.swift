@@ -26,7 +26,7 @@ package struct NeighborIndex: Sendable {
     package private(set) var points: [Float] = []
     package var count: Int { dimensions == 0 ? 0 : points.count / dimensions }
     private var blocks: [Block] = []
-    private var longest: Float = 0
+    private var maximumNorm: Float = 0
     private var tree: KDTree?
     private let leafSize: Int?
 
@@ -62,7 +62,7 @@ package struct NeighborIndex: Sendable {
                     for index in point * dimensions..<(point + 1) * dimensions {
                         square += points[index] * points[index]
                     }
-                    longest = Swift.max(longest, square.squareRoot())
+                    maximumNorm = Swift.max(maximumNorm, square.squareRoot())
                     return -square / 2
                 }
                 guard let address = points.baseAddress else { return }
@@ -75,7 +75,7 @@ package struct NeighborIndex: Sendable {
                 blocks.append(Block(weights: weights, halfSquares: halves))
             }
         }
-        if let leafSize, dimensions <= KDTree.mostDimensions {
+        if let leafSize, dimensions <= KDTree.maximumDimensionCount {
             tree = KDTree(points, dimensions: dimensions, leafSize: leafSize)
         }
     }
@@ -143,7 +143,7 @@ package struct NeighborIndex: Sendable {
             for index in row * dimensions..<(row + 1) * dimensions { square += values[index] * values[index] }
             // Twice the error of a score: its terms, the rounding of the query, the order of summation.
             let unit = Float(dimensions + 16) * 0x1p-22
-            let margin = unit * (square.squareRoot() * longest + longest * longest)
+            let margin = unit * (square.squareRoot() * maximumNorm + maximumNorm * maximumNorm)
             return CandidateList(k: k, margin: margin)
         }
         let scores = UnsafeMutablePointer<Float>.allocate(capacity: rows * Self.blockSize)

@@ -84,7 +84,7 @@ package struct Pipeline: ModelEngine, AppCalling {
         after: (Int) -> Void
     ) throws(ModelError) -> [String: FeatureData] {
         var known = inputs
-        for (place, stage) in stages.enumerated() {
+        for (position, stage) in stages.enumerated() {
             try Cancellation.ofSteps?.check()
             var arguments: [String: FeatureData] = [:]
             for input in stage.inputs { arguments[input.name] = known[input.name] }
@@ -92,7 +92,7 @@ package struct Pipeline: ModelEngine, AppCalling {
                 try stage.engine.prediction(from: arguments, backings: backings, state: state)
             }
             known.merge(results) { $1 }
-            after(place)
+            after(position)
         }
         var outputs: [String: FeatureData] = [:]
         for name in outputNames { outputs[name] = known[name] }
@@ -102,7 +102,7 @@ package struct Pipeline: ModelEngine, AppCalling {
     package var callsApp: Bool { stages.contains { ($0.engine as? any AppCalling)?.callsApp == true } }
 
     package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
-        ExampleSpread.results(of: examples.indices, onWorkers: !callsApp) { (index) throws(ModelError) in
+        ParallelExamples.results(of: examples.indices, onWorkers: !callsApp) { (index) throws(ModelError) in
             try prediction(from: examples[index])
         }
     }

@@ -43,8 +43,8 @@ package struct ArrayFeatureExtractor: ColumnEngine {
         result.withMutableElements(of: Double.self) { target in
             rows.withElements(of: Double.self) { source in
                 for row in 0..<batch.count {
-                    for (place, index) in indices.enumerated() {
-                        target[row * indices.count + place] = source[row * width + index]
+                    for (position, index) in indices.enumerated() {
+                        target[row * indices.count + position] = source[row * width + index]
                     }
                 }
             }

@@ -3,7 +3,7 @@ import MLNumerics
 import MLSpecification
 
 /// The indices of categories in a list; of equal categories the first is used.
-struct CategoryPlaces: Sendable {
+struct CategoryIndices: Sendable {
     let count: Int
     private let strings: [String: Int]
     private let integers: [Int64: Int]
@@ -21,11 +21,11 @@ struct CategoryPlaces: Sendable {
     }
 
     /// `nil` for values that are not in the list.
-    func place(of string: String) -> Int? { strings[string] }
-    func place(of integer: Int64) -> Int? { integers[integer] }
+    func position(of string: String) -> Int? { strings[string] }
+    func position(of integer: Int64) -> Int? { integers[integer] }
 
     /// The indices of each row of a column of strings or integers.
-    func places(_ column: FeatureColumn, named name: String) throws(ModelError) -> [Int?] {
+    func positions(_ column: FeatureColumn, named name: String) throws(ModelError) -> [Int?] {
         switch column {
         case .strings(let values): return values.map { strings[$0] }
         case .integers(let values): return values.map { integers[$0] }

@@ -9,7 +9,7 @@ package import MLSpecification
 package struct DictVectorizer: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String
-    private let keys: CategoryPlaces
+    private let keys: CategoryIndices
     private let dense: NumericOutput?
     private let outputName: String
 
@@ -19,8 +19,8 @@ package struct DictVectorizer: ColumnEngine {
         guard case .dictionaryType? = feature.type.type else { throw feature.mismatch("a dictionary") }
         input = feature.name
         switch parameters.map {
-        case .stringToIndex(let list)?: keys = CategoryPlaces(.strings(list.vector))
-        case .int64ToIndex(let list)?: keys = CategoryPlaces(.integers(list.vector))
+        case .stringToIndex(let list)?: keys = CategoryIndices(.strings(list.vector))
+        case .int64ToIndex(let list)?: keys = CategoryIndices(.integers(list.vector))
         case nil: throw ModelError(.invalidModel, "the vectoriser has no list of keys")
         }
         let output = try interface.soleOutput()
@@ -40,9 +40,13 @@ package struct DictVectorizer: ColumnEngine {
             var values: [Int64: Double] = [:]
             switch column.value(at: row) {
             case .dictionary(.strings(let dictionary)):
-                for (key, value) in dictionary { if let place = keys.place(of: key) { values[Int64(place)] = value } }
+                for (key, value) in dictionary {
+                    if let position = keys.position(of: key) { values[Int64(position)] = value }
+                }
             case .dictionary(.integers(let dictionary)):
-                for (key, value) in dictionary { if let place = keys.place(of: key) { values[Int64(place)] = value } }
+                for (key, value) in dictionary {
+                    if let position = keys.position(of: key) { values[Int64(position)] = value }
+                }
             case let other:
                 throw ModelError(.invalidInput, "the input '\(input)' is \(other.kind); the model takes a dictionary")
             }
@@ -52,7 +56,7 @@ package struct DictVectorizer: ColumnEngine {
         var result = Tensor(uninitialized: .float64, shape: [batch.count, keys.count], zeroed: true)
         result.withMutableElements(of: Double.self) { target in
             for (row, values) in sparse.enumerated() {
-                for (place, value) in values { target[row * keys.count + Int(place)] = value }
+                for (position, value) in values { target[row * keys.count + Int(position)] = value }
             }
         }
         return [dense.name: try dense.column(result)]

@@ -68,14 +68,14 @@ package struct Imputer: ColumnEngine {
         case .imputedInt64Value(let value):
             if case .int64Type? = input.type.type {
                 guard let column else { return .integers([Int64](repeating: value, count: batch.count)) }
-                guard case .integers(let integers) = column else { throw wrong(column) }
+                guard case .integers(let integers) = column else { throw typeMismatch(column) }
                 guard case .replaceInt64Value(let missing)? = replaced else { return column }
                 return .integers(integers.map { $0 == missing ? value : $0 })
             }
             return try numbers(column, batch.count) { _ in Double(value) }
         case .imputedStringValue(let value):
             guard let column else { return .strings([String](repeating: value, count: batch.count)) }
-            guard case .strings(let strings) = column else { throw wrong(column) }
+            guard case .strings(let strings) = column else { throw typeMismatch(column) }
             guard case .replaceStringValue(let missing)? = replaced else { return column }
             return .strings(strings.map { $0 == missing ? value : $0 })
         case .imputedDoubleArray(let list):
@@ -89,7 +89,7 @@ package struct Imputer: ColumnEngine {
                     results.append(.dictionary(.strings(imputed.map)))
                     continue
                 }
-                guard case .dictionary(.strings(let given)) = column.value(at: row) else { throw wrong(column) }
+                guard case .dictionary(.strings(let given)) = column.value(at: row) else { throw typeMismatch(column) }
                 results.append(.dictionary(.strings(Self.filled(given, imputed.map))))
             }
             return .values(results)
@@ -112,7 +112,7 @@ package struct Imputer: ColumnEngine {
         imputed.merging(given) { imputed, given in given.isNaN ? imputed : given }
     }
 
-    private func wrong(_ column: FeatureColumn) -> ModelError {
+    private func typeMismatch(_ column: FeatureColumn) -> ModelError {
         ModelError(.invalidInput, "the input '\(input.name)' is \(column.value(at: 0).kind), not \(input.kind)")
     }
 

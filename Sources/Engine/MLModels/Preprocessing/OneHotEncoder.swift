@@ -6,7 +6,7 @@ package import MLSpecification
 package struct OneHotEncoder: ColumnEngine {
     package let interface: SpecModelDescription
     private let input: String
-    private let categories: CategoryPlaces
+    private let categories: CategoryIndices
     private let ignoresUnknown: Bool
     /// The dense output; `nil` when the output is a dictionary.
     private let dense: NumericOutput?
@@ -17,8 +17,8 @@ package struct OneHotEncoder: ColumnEngine {
         let feature = try interface.soleInput()
         input = feature.name
         switch (parameters.categoryType, feature.type.type) {
-        case (.stringCategories(let list)?, .stringType?): categories = CategoryPlaces(.strings(list.vector))
-        case (.int64Categories(let list)?, .int64Type?): categories = CategoryPlaces(.integers(list.vector))
+        case (.stringCategories(let list)?, .stringType?): categories = CategoryIndices(.strings(list.vector))
+        case (.int64Categories(let list)?, .int64Type?): categories = CategoryIndices(.integers(list.vector))
         case (.stringCategories?, _): throw feature.mismatch("a string, as the categories are")
         case (.int64Categories?, _): throw feature.mismatch("an integer, as the categories are")
         case (nil, _): throw ModelError(.invalidModel, "the encoder has no categories")
@@ -42,8 +42,8 @@ package struct OneHotEncoder: ColumnEngine {
 
     package func outputs(for batch: FeatureBatch) throws(ModelError) -> [String: FeatureColumn] {
         let column = try batch.column(input)
-        let places = try categories.places(column, named: input)
-        if !ignoresUnknown, let row = places.firstIndex(of: nil) {
+        let positions = try categories.positions(column, named: input)
+        if !ignoresUnknown, let row = positions.firstIndex(of: nil) {
             let value =
                 switch column.value(at: row) {
                 case .string(let text): "\"\(text)\""
@@ -58,14 +58,14 @@ package struct OneHotEncoder: ColumnEngine {
         guard let dense else {
             return [
                 outputName: .values(
-                    places.map { .dictionary(.integers($0.map { place in [Int64(place): 1] } ?? [:])) }
+                    positions.map { .dictionary(.integers($0.map { position in [Int64(position): 1] } ?? [:])) }
                 )
             ]
         }
         var result = Tensor(uninitialized: .float64, shape: [batch.count, categories.count], zeroed: true)
         result.withMutableElements(of: Double.self) { target in
-            for (row, place) in places.enumerated() {
-                if let place { target[row * categories.count + place] = 1 }
+            for (row, position) in positions.enumerated() {
+                if let position { target[row * categories.count + position] = 1 }
             }
         }
         return [dense.name: try dense.column(result)]

@@ -101,10 +101,10 @@ package struct ItemSimilarityRecommender: ModelEngine {
         backings: [String: FeatureData],
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
-        guard let given = inputs[names.items] else {
+        guard let provided = inputs[names.items] else {
             throw ModelError(.invalidInput, "the input '\(names.items)' is missing")
         }
-        let ratings = try ratings(given, names.items)
+        let ratings = try ratings(provided, names.items)
         var scores = [Double](repeating: 0, count: itemCount)
         for (item, rating) in ratings {
             for other in similar[item] ?? [] {
@@ -121,16 +121,16 @@ package struct ItemSimilarityRecommender: ModelEngine {
         } else {
             for (item, _) in ratings { isAllowed[item] = false }
         }
-        var wanted = itemCount
+        var requested = itemCount
         if let name = names.count, let value = inputs[name] {
             guard case .int64(let number) = value, number >= 0 else {
                 throw ModelError(.invalidInput, "the input '\(name)' must be a number of items, at least 0")
             }
-            wanted = Int(clamping: number)
+            requested = Int(clamping: number)
         }
         var items = (0..<itemCount).filter { isAllowed[$0] }
         items.sort { (scores[$1], $0) < (scores[$0], $1) }
-        return outputs(items.prefix(wanted), scores)
+        return outputs(items.prefix(requested), scores)
     }
 
     private func outputs(_ items: ArraySlice<Int>, _ scores: [Double]) -> [String: FeatureData] {
@@ -158,10 +158,10 @@ package struct ItemSimilarityRecommender: ModelEngine {
         func add(_ item: Int?, _ rating: Double) { if let item { found[item] = rating } }
         switch value {
         case .dictionary(.strings(let values)): for (id, rating) in values { add(placeOfString[id], rating) }
-        case .dictionary(.integers(let values)): for (id, rating) in values { add(place(id), rating) }
+        case .dictionary(.integers(let values)): for (id, rating) in values { add(position(id), rating) }
         case .sequence(.strings(let ids)): for id in ids { add(placeOfString[id], 1) }
-        case .sequence(.integers(let ids)): for id in ids { add(place(id), 1) }
-        case .tensor(let tensor): for id in tensor.integers { add(place(Int64(id)), 1) }
+        case .sequence(.integers(let ids)): for id in ids { add(position(id), 1) }
+        case .tensor(let tensor): for id in tensor.integers { add(position(Int64(id)), 1) }
         default:
             throw ModelError(
                 .invalidInput,
@@ -171,7 +171,7 @@ package struct ItemSimilarityRecommender: ModelEngine {
         return found.sorted { $0.key < $1.key }.map { (item: $0.key, rating: $0.value) }
     }
 
-    private func place(_ id: Int64) -> Int? {
+    private func position(_ id: Int64) -> Int? {
         if !integerIDs.isEmpty { return placeOfInteger[id] }
         return stringIDs.isEmpty && id >= 0 && id < itemCount ? Int(id) : nil
     }

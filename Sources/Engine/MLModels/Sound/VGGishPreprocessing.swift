@@ -61,9 +61,9 @@ package struct VGGishPreprocessing: ColumnEngine {
         var triangles = [Double](repeating: 0, count: bands * bins)
         for band in 0..<bands {
             for bin in 1..<bins {
-                let place = mel(Double(bin) * rate / 2 / Double(bins - 1))
-                let rise = (place - edges[band]) / (edges[band + 1] - edges[band])
-                let fall = (edges[band + 2] - place) / (edges[band + 2] - edges[band + 1])
+                let position = mel(Double(bin) * rate / 2 / Double(bins - 1))
+                let rise = (position - edges[band]) / (edges[band + 1] - edges[band])
+                let fall = (edges[band + 2] - position) / (edges[band + 2] - edges[band + 1])
                 triangles[band * bins + bin] = Swift.max(0, Swift.min(rise, fall))
             }
         }

@@ -7,7 +7,7 @@ struct PairwiseProbabilities: Sendable {
     let a: [Double]
     let b: [Double]
 
-    private static let least = 1e-7
+    private static let minimumProbability = 1e-7
 
     func join(_ decisions: [Double], into result: UnsafeMutableBufferPointer<Double>) {
         var r = [Double](repeating: 0, count: classes * classes)
@@ -15,8 +15,9 @@ struct PairwiseProbabilities: Sendable {
         for i in 0..<classes {
             for j in i + 1..<classes {
                 let value = logistic(-(a[pair] * decisions[pair] + b[pair]))
-                let raised = value > Self.least ? value : Self.least  // a decision of NaN is improbable, as in LIBSVM
-                let bounded = Swift.min(raised, 1 - Self.least)
+                // A decision of NaN is improbable, as in LIBSVM.
+                let raised = value > Self.minimumProbability ? value : Self.minimumProbability
+                let bounded = Swift.min(raised, 1 - Self.minimumProbability)
                 r[i * classes + j] = bounded
                 r[j * classes + i] = 1 - bounded
                 pair += 1

@@ -145,11 +145,11 @@ struct SupportVectors: Sendable {
 
 /// base to the power of a whole number ≥ 0.
 private func power(_ base: Double, _ exponent: Int) -> Double {
-    var (result, factor, rest) = (1.0, base, exponent)
-    while rest > 0 {
-        if rest & 1 == 1 { result *= factor }
+    var (result, factor, remaining) = (1.0, base, exponent)
+    while remaining > 0 {
+        if remaining & 1 == 1 { result *= factor }
         factor *= factor
-        rest >>= 1
+        remaining >>= 1
     }
     return result
 }

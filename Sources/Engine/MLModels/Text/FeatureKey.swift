@@ -3,27 +3,27 @@
 /// The probability of a collision among a hundred thousand features is 3 · 10⁻¹⁰.
 package enum FeatureKey {
     /// FNV-1a over the bytes, then SplitMix64's finish.
-    package static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return finish(hash)
     }
 
-    package static func of(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    package static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         return finish(hash)
     }
 
-    package static func of(_ text: String) -> UInt64 { text.withBytes { of($0) } }
+    package static func hash(_ text: String) -> UInt64 { text.withBytes { hash($0) } }
 
     /// The key of `first` followed by `second`.
-    package static func pair(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    package static func combined(_ first: UInt64, _ second: UInt64) -> UInt64 {
         finish((first << 1 | first >> 63) ^ second &* 0x9E37_79B9_7F4A_7C15)
     }
 
     /// The key of a content at a position that a number stands for.
-    package static func place(_ number: UInt64, _ content: UInt64) -> UInt64 {
+    package static func positioned(_ number: UInt64, _ content: UInt64) -> UInt64 {
         finish(content &+ (number &+ 1) &* 0x9E37_79B9_7F4A_7C15)
     }
 
@@ -53,16 +53,16 @@ package struct KeyTable: Sendable {
     /// Builds the table of some keys; `nil` when a key occurs twice.
     package init?(_ keys: [UInt64]) {
         self.init(capacity: keys.count)
-        for (place, key) in keys.enumerated() where insert(key) != place { return nil }
+        for (position, key) in keys.enumerated() where insert(key) != position { return nil }
     }
 
     package var count: Int { keys.count }
 
-    package func place(of key: UInt64) -> Int? {
+    package func position(of key: UInt64) -> Int? {
         var slot = Int(truncatingIfNeeded: key) & mask
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            if keys[place] == key { return place }
+            let position = Int(slots[slot]) - 1
+            if keys[position] == key { return position }
             slot = (slot + 1) & mask
         }
         return nil
@@ -73,8 +73,8 @@ package struct KeyTable: Sendable {
         if keys.count * 2 >= slots.count { grow() }
         var slot = Int(truncatingIfNeeded: key) & mask
         while slots[slot] != 0 {
-            let place = Int(slots[slot]) - 1
-            if keys[place] == key { return place }
+            let position = Int(slots[slot]) - 1
+            if keys[position] == key { return position }
             slot = (slot + 1) & mask
         }
         slots[slot] = UInt32(keys.count + 1)
@@ -85,10 +85,10 @@ package struct KeyTable: Sendable {
     private mutating func grow() {
         mask = slots.count * 2 - 1
         slots = [UInt32](repeating: 0, count: slots.count * 2)
-        for (place, key) in keys.enumerated() {
+        for (position, key) in keys.enumerated() {
             var slot = Int(truncatingIfNeeded: key) & mask
             while slots[slot] != 0 { slot = (slot + 1) & mask }
-            slots[slot] = UInt32(place + 1)
+            slots[slot] = UInt32(position + 1)
         }
     }
 }

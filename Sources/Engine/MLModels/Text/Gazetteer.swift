@@ -12,7 +12,7 @@ package struct Gazetteer: ColumnEngine {
     private let input: String
     private let output: String
     private let labels: [String]
-    private let places: [String: Int]
+    private let positions: [String: Int]
 
     package init(_ parameters: SpecGazetteer, _ interface: SpecModelDescription) throws(ModelError) {
         self.interface = interface
@@ -24,39 +24,42 @@ package struct Gazetteer: ColumnEngine {
             revision: parameters.revision,
             .gazetteer
         )
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         for _ in 0..<(try reader.count(of: 8)) {
-            let place = try reader.integer()
+            let position = try reader.integer()
             let term = try reader.string()
-            guard place < labels.count else {
-                throw ModelError(.malformed, "the term \"\(term)\" has label \(place), but there are \(labels.count)")
+            guard position < labels.count else {
+                throw ModelError(
+                    .malformed,
+                    "the term \"\(term)\" has label \(position), but there are \(labels.count)"
+                )
             }
-            guard places.updateValue(place, forKey: term) == nil else {
+            guard positions.updateValue(position, forKey: term) == nil else {
                 throw ModelError(.malformed, "the term \"\(term)\" occurs twice")
             }
         }
         try reader.end()
-        self.places = places
+        self.positions = positions
     }
 
     package func outputs(for batch: FeatureBatch) throws(ModelError) -> [String: FeatureColumn] {
-        [output: .strings(try batch.texts(input).map { places[$0].map { labels[$0] } ?? "" })]
+        [output: .strings(try batch.texts(input).map { positions[$0].map { labels[$0] } ?? "" })]
     }
 
     /// The label of a term; `nil` when it is unknown.
-    package func label(of term: String) -> String? { places[term].map { labels[$0] } }
+    package func label(of term: String) -> String? { positions[term].map { labels[$0] } }
 
     /// The parameters for terms by label; a term with two labels keeps the first, in the labels' order.
     package static func parameters(_ terms: [String: [String]], language: String = "") -> SpecGazetteer {
         let labels = terms.keys.sorted()
-        var places: [String: Int] = [:]
-        for (place, label) in labels.enumerated() {
-            for term in terms[label] ?? [] where places[term] == nil { places[term] = place }
+        var positions: [String: Int] = [:]
+        for (position, label) in labels.enumerated() {
+            for term in terms[label] ?? [] where positions[term] == nil { positions[term] = position }
         }
         var writer = TextParameters.writer(.gazetteer)
-        writer.integer(places.count)
-        for (term, place) in places.sorted(by: { $0.key < $1.key }) {
-            writer.integer(place)
+        writer.integer(positions.count)
+        for (term, position) in positions.sorted(by: { $0.key < $1.key }) {
+            writer.integer(position)
             writer.string(term)
         }
         var result = SpecGazetteer()

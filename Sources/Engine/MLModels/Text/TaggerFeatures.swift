@@ -44,28 +44,28 @@ package struct TaggerFeatures: Sendable {
         var ending: UInt64
 
         init(edge: UInt8) {
-            word = FeatureKey.of([edge])
+            word = FeatureKey.hash([edge])
             (lower, form, shortForm, ending) = (word, word, word, word)
         }
 
         init(_ token: String, _ spelling: inout WordSpelling) {
-            token.withBytes { spelling.spell($0, lower: false) }
-            word = FeatureKey.of(spelling.bytes)
+            token.withBytes { spelling.canonicalize($0, lower: false) }
+            word = FeatureKey.hash(spelling.bytes)
             (form, shortForm) = Self.forms(spelling.bytes)
-            token.withBytes { spelling.spell($0, lower: true) }
+            token.withBytes { spelling.canonicalize($0, lower: true) }
             let bytes = spelling.bytes
-            lower = FeatureKey.of(bytes)
+            lower = FeatureKey.hash(bytes)
             var end = 0
             while starts.count < 4, end < bytes.count {
                 end += 1
                 while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
-                starts.append(FeatureKey.of(bytes[..<end]))
+                starts.append(FeatureKey.hash(bytes[..<end]))
             }
             var start = bytes.count
             while ends.count < 4, start > 0 {
                 start -= 1
                 while start > 0, bytes[start] & 0xC0 == 0x80 { start -= 1 }
-                ends.append(FeatureKey.of(bytes[start...]))
+                ends.append(FeatureKey.hash(bytes[start...]))
             }
             ending = ends.count >= 3 ? ends[2] : lower
         }
@@ -91,7 +91,7 @@ package struct TaggerFeatures: Sendable {
                     append(Array(String(scalar).utf8))
                 }
             }
-            return (FeatureKey.of(form), FeatureKey.of(short))
+            return (FeatureKey.hash(form), FeatureKey.hash(short))
         }
     }
 
@@ -106,7 +106,7 @@ package struct TaggerFeatures: Sendable {
         for index in contents.indices {
             let own = contents[index]
             let (before, behind) = (neighbour(index - 1), neighbour(index + 1))
-            func add(_ place: UInt64, _ content: UInt64) { keys.append(FeatureKey.place(place, content)) }
+            func add(_ position: UInt64, _ content: UInt64) { keys.append(FeatureKey.positioned(position, content)) }
             add(0, own.word)
             add(1, own.lower)
             for (length, key) in own.starts.enumerated() { add(2 + UInt64(length), key) }
@@ -117,8 +117,8 @@ package struct TaggerFeatures: Sendable {
             add(13, behind.lower)
             add(14, neighbour(index - 2).lower)
             add(15, neighbour(index + 2).lower)
-            add(16, FeatureKey.pair(before.lower, own.lower))
-            add(17, FeatureKey.pair(own.lower, behind.lower))
+            add(16, FeatureKey.combined(before.lower, own.lower))
+            add(17, FeatureKey.combined(own.lower, behind.lower))
             add(18, before.ending)
             add(19, behind.ending)
             add(20, before.shortForm)

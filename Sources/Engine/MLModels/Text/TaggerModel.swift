@@ -52,7 +52,7 @@ package struct TaggerModel: Sendable {
         for index in 0..<count where starts[index] > starts[index + 1] {
             throw ModelError(.malformed, "the weights of feature \(index) end before they begin")
         }
-        weightTags = try reader.shorts(entries)
+        weightTags = try reader.uint16s(entries)
         guard weightTags.allSatisfy({ Int($0) < tags.count }) else {
             throw ModelError(
                 .malformed,
@@ -71,12 +71,12 @@ package struct TaggerModel: Sendable {
         writer.integer(order.count)
         writer.keys(order.map { table.keys[$0] })
         var end = 0
-        for place in order {
-            end += starts[place + 1] - starts[place]
+        for feature in order {
+            end += starts[feature + 1] - starts[feature]
             writer.integer(end)
         }
-        for place in order { writer.shorts(Array(weightTags[starts[place]..<starts[place + 1]])) }
-        for place in order { writer.floats(Array(weights[starts[place]..<starts[place + 1]])) }
+        for feature in order { writer.uint16s(Array(weightTags[starts[feature]..<starts[feature + 1]])) }
+        for feature in order { writer.floats(Array(weights[starts[feature]..<starts[feature + 1]])) }
         return writer.bytes
     }
 
@@ -86,8 +86,8 @@ package struct TaggerModel: Sendable {
         var start = 0
         for (token, end) in ends.enumerated() {
             for key in keys[start..<end] {
-                guard let place = table.place(of: key) else { continue }
-                for entry in starts[place]..<starts[place + 1] {
+                guard let feature = table.position(of: key) else { continue }
+                for entry in starts[feature]..<starts[feature + 1] {
                     result[token * tags.count + Int(weightTags[entry])] += Double(weights[entry])
                 }
             }

@@ -28,8 +28,8 @@ package struct TextFeatures: Sendable {
     /// The key of a word.
     package static func wordKey(_ word: String, language: String = "") -> UInt64 {
         var spelling = WordSpelling(language: language)
-        word.withBytes { spelling.spell($0, lower: true) }
-        return FeatureKey.of(spelling.bytes)
+        word.withBytes { spelling.canonicalize($0, lower: true) }
+        return FeatureKey.hash(spelling.bytes)
     }
 
     /// Appends the key of every feature of a text, as often as it occurs.
@@ -39,10 +39,10 @@ package struct TextFeatures: Sendable {
         try text.withBytes { (utf8) throws(ModelError) in
             try tokenizer.forEachSegment(of: utf8) { (segment) throws(ModelError) in
                 guard segment.kind.isWord else { return }
-                spelling.spell(UnsafeBufferPointer(rebasing: utf8[segment.range]), lower: true)
-                let key = FeatureKey.of(spelling.bytes)
+                spelling.canonicalize(UnsafeBufferPointer(rebasing: utf8[segment.range]), lower: true)
+                let key = FeatureKey.hash(spelling.bytes)
                 keys.append(key)
-                if wordsInRow == 2, let previous { keys.append(FeatureKey.pair(previous, key)) }
+                if wordsInRow == 2, let previous { keys.append(FeatureKey.combined(previous, key)) }
                 previous = key
                 if let runs { Self.appendRuns(of: spelling.bytes, runs, to: &keys) }
             }
@@ -55,7 +55,9 @@ package struct TextFeatures: Sendable {
         let starts = padded.indices.filter { padded[$0] & 0xC0 != 0x80 } + [padded.count]
         for length in lengths where length < starts.count {
             for first in 0..<starts.count - length {
-                keys.append(FeatureKey.place(runPlace, FeatureKey.of(padded[starts[first]..<starts[first + length]])))
+                keys.append(
+                    FeatureKey.positioned(runPlace, FeatureKey.hash(padded[starts[first]..<starts[first + length]]))
+                )
             }
         }
     }

@@ -25,8 +25,8 @@ package struct TextModel: Sendable {
         package func vector(of keys: [(key: UInt64, count: Int)]) -> [Float] {
             var sum = [Float](repeating: 0, count: dimensions)
             for (key, count) in keys {
-                guard let place = words.place(of: key) else { continue }
-                let row = values[place * dimensions..<(place + 1) * dimensions]
+                guard let position = words.position(of: key) else { continue }
+                let row = values[position * dimensions..<(position + 1) * dimensions]
                 let length = row.reduce(0) { $0 + $1 * $1 }.squareRoot()
                 guard length > 0 else { continue }
                 for (index, value) in row.enumerated() { sum[index] += value / length * Float(count) }
@@ -84,16 +84,16 @@ package struct TextModel: Sendable {
         scales: [Float],
         normalizes: Bool,
         isLogarithmic: Bool
-    ) -> [(place: Int, value: Float)] {
-        var values: [(place: Int, value: Float)] = []
+    ) -> [(position: Int, value: Float)] {
+        var values: [(position: Int, value: Float)] = []
         values.reserveCapacity(counts.count)
         var squares: Float = 0
         for (key, count) in counts {
-            guard let place = table.place(of: key) else { continue }
+            guard let position = table.position(of: key) else { continue }
             let amount = isLogarithmic && count > 1 ? 1 + Float(log(Double(count))) : Float(count)
-            let value = amount * scales[place]
+            let value = amount * scales[position]
             squares += value * value
-            values.append((place, value))
+            values.append((position, value))
         }
         if normalizes, squares > 0 {
             let length = squares.squareRoot()
@@ -113,9 +113,9 @@ package struct TextModel: Sendable {
             normalizes: normalizes,
             isLogarithmic: isLogarithmic
         )
-        for (place, value) in known {
+        for (position, value) in known {
             for label in scores.indices {
-                scores[label] += Double(value) * Double(weights[place * labels.count + label])
+                scores[label] += Double(value) * Double(weights[position * labels.count + label])
             }
         }
         if let vectors {
@@ -186,16 +186,18 @@ package struct TextModel: Sendable {
         writer.integer(order.count)
         writer.keys(order.map { table.keys[$0] })
         writer.floats(order.map { scales[$0] })
-        for place in order {
-            writer.floats(Array(weights[place * labels.count..<(place + 1) * labels.count]))
+        for position in order {
+            writer.floats(Array(weights[position * labels.count..<(position + 1) * labels.count]))
         }
         writer.floats(vectorWeights)
         if let vectors {
             let order = vectors.words.keys.indices.sorted { vectors.words.keys[$0] < vectors.words.keys[$1] }
             writer.integer(order.count)
             writer.keys(order.map { vectors.words.keys[$0] })
-            for place in order {
-                writer.floats(Array(vectors.values[place * vectors.dimensions..<(place + 1) * vectors.dimensions]))
+            for position in order {
+                writer.floats(
+                    Array(vectors.values[position * vectors.dimensions..<(position + 1) * vectors.dimensions])
+                )
             }
         }
         return writer.bytes

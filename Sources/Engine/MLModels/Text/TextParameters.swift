@@ -159,7 +159,7 @@ struct ByteReader {
         return Self.numbers(slice, UInt32.self).map { Int($0) }
     }
 
-    mutating func shorts(_ count: Int) throws(ModelError) -> [UInt16] {
+    mutating func uint16s(_ count: Int) throws(ModelError) -> [UInt16] {
         let (size, overflow) = count.multipliedReportingOverflow(by: 2)
         guard !overflow else {
             throw ModelError(.malformed, "the parameters claim \(count) numbers at byte \(position)")
@@ -206,7 +206,7 @@ package struct ByteWriter {
     package mutating func keys(_ values: [UInt64]) {
         for value in values { bytes.append(littleEndian: value) }
     }
-    mutating func shorts(_ values: [UInt16]) {
+    mutating func uint16s(_ values: [UInt16]) {
         for value in values { bytes.append(littleEndian: value) }
     }
 }

@@ -142,7 +142,7 @@ struct WordSpelling {
     }
 
     /// Writes the canonical spelling of a word to `bytes`.
-    mutating func spell(_ word: UnsafeBufferPointer<UInt8>, lower: Bool) {
+    mutating func canonicalize(_ word: UnsafeBufferPointer<UInt8>, lower: Bool) {
         bytes.removeAll(keepingCapacity: true)
         var isASCII = true
         for byte in word {

@@ -53,20 +53,20 @@ package struct WordTagger: ModelEngine {
         guard case .string(let text)? = inputs[input] else {
             throw ModelError(.invalidInput, "the input '\(input)' is missing or not a string")
         }
-        let places = try places(of: text)
-        let words = places.map(\.word)
+        let positions = try positions(of: text)
+        let words = positions.map(\.word)
         var outputs: [String: FeatureData] = [:]
         if !names.tokens.isEmpty { outputs[names.tokens] = .sequence(.strings(words)) }
         if !names.tags.isEmpty { outputs[names.tags] = .sequence(.strings(best(words))) }
         if !names.locations.isEmpty {
-            outputs[names.locations] = .sequence(.integers(places.map { Int64($0.location) }))
+            outputs[names.locations] = .sequence(.integers(positions.map { Int64($0.location) }))
         }
-        if !names.lengths.isEmpty { outputs[names.lengths] = .sequence(.integers(places.map { Int64($0.length) })) }
+        if !names.lengths.isEmpty { outputs[names.lengths] = .sequence(.integers(positions.map { Int64($0.length) })) }
         return outputs
     }
 
     /// The tokens of a text, with their positions in UTF-16 units.
-    private func places(of text: String) throws(ModelError) -> [(word: String, location: Int, length: Int)] {
+    private func positions(of text: String) throws(ModelError) -> [(word: String, location: Int, length: Int)] {
         switch form {
         case .named: return Words.tokens(text).map { (String($0.word), $0.location, $0.length) }
         case .keyed(let model):
@@ -101,7 +101,7 @@ package struct WordTagger: ModelEngine {
     }
 
     /// The tokens of a text as this model divides it.
-    package func tokens(of text: String) throws(ModelError) -> [String] { try places(of: text).map(\.word) }
+    package func tokens(of text: String) throws(ModelError) -> [String] { try positions(of: text).map(\.word) }
 
     /// The specification of a trained tagger, without the names of its outputs.
     package static func specification(_ model: TaggerModel) -> SpecWordTagger {

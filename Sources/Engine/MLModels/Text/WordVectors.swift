@@ -8,7 +8,7 @@ import Synchronization
 package struct WordVectors: Sendable {
     package let dimensions: Int
     package let words: [String]
-    private let places: [String: Int]
+    private let positions: [String: Int]
     /// [words × dimensions].
     private let values: [Float]
     private let directions = Directions()
@@ -17,9 +17,9 @@ package struct WordVectors: Sendable {
     ///   finite.
     package init(_ vectors: [(word: String, vector: [Float])]) throws(ModelError) {
         dimensions = vectors.first?.vector.count ?? 0
-        var (places, values): ([String: Int], [Float]) = ([:], [])
+        var (positions, values): ([String: Int], [Float]) = ([:], [])
         values.reserveCapacity(vectors.count * dimensions)
-        for (place, (word, vector)) in vectors.enumerated() {
+        for (position, (word, vector)) in vectors.enumerated() {
             guard vector.count == dimensions else {
                 throw ModelError(
                     .invalidInput,
@@ -33,33 +33,33 @@ package struct WordVectors: Sendable {
                     "the vector of \"\(word)\" has a value that is not a finite float32 number"
                 )
             }
-            guard places.updateValue(place, forKey: word) == nil else {
+            guard positions.updateValue(position, forKey: word) == nil else {
                 throw ModelError(.invalidInput, "the word \"\(word)\" occurs twice")
             }
             values += vector
         }
         words = vectors.map(\.word)
-        (self.places, self.values) = (places, values)
+        (self.positions, self.values) = (positions, values)
     }
 
     /// Reads the fields after the header of a block.
     init(_ reader: inout ByteReader) throws(ModelError) {
         dimensions = try reader.integer()
         let count = try reader.count(of: 4 + 4 * dimensions)
-        var (words, places, values): ([String], [String: Int], [Float]) = ([], [:], [])
+        var (words, positions, values): ([String], [String: Int], [Float]) = ([], [:], [])
         words.reserveCapacity(count)
-        places.reserveCapacity(count)
+        positions.reserveCapacity(count)
         values.reserveCapacity(count * dimensions)
-        for place in 0..<count {
+        for position in 0..<count {
             let word = try reader.string()
-            guard places.updateValue(place, forKey: word) == nil else {
+            guard positions.updateValue(position, forKey: word) == nil else {
                 throw ModelError(.malformed, "the word \"\(word)\" occurs twice")
             }
             words.append(word)
             values += try reader.finiteFloats(dimensions)
         }
         try reader.end()
-        (self.words, self.places, self.values) = (words, places, values)
+        (self.words, self.positions, self.values) = (words, positions, values)
     }
 
     /// The embeddings as the specification's message.
@@ -67,9 +67,9 @@ package struct WordVectors: Sendable {
         var writer = TextParameters.writer(.wordEmbedding)
         writer.integer(dimensions)
         writer.integer(words.count)
-        for (place, word) in words.enumerated().sorted(by: { $0.element < $1.element }) {
+        for (position, word) in words.enumerated().sorted(by: { $0.element < $1.element }) {
             writer.string(word)
-            writer.floats(Array(values[place * dimensions..<(place + 1) * dimensions]))
+            writer.floats(Array(values[position * dimensions..<(position + 1) * dimensions]))
         }
         var result = SpecWordEmbedding()
         result.revision = TextParameters.revision
@@ -83,12 +83,12 @@ package struct WordVectors: Sendable {
     package func byKey(language: String) -> TextModel.Vectors {
         var table = KeyTable()
         var rows: [Int] = []
-        for (place, word) in words.enumerated() {
+        for (position, word) in words.enumerated() {
             let key = table.insert(TextFeatures.wordKey(word, language: language))
             if key == rows.count {
-                rows.append(place)
+                rows.append(position)
             } else if word.lowercased() == word {
-                rows[key] = place
+                rows[key] = position
             }
         }
         return TextModel.Vectors(
@@ -100,7 +100,7 @@ package struct WordVectors: Sendable {
 
     /// The vector of a word; `nil` when it is unknown.
     package func vector(of word: String) -> [Float]? {
-        places[word].map { Array(values[$0 * dimensions..<($0 + 1) * dimensions]) }
+        positions[word].map { Array(values[$0 * dimensions..<($0 + 1) * dimensions]) }
     }
 
     /// 1 − the cosine of the angle between two vectors, 0…2; 1 when either has the length 0.
@@ -136,10 +136,10 @@ package struct WordVectors: Sendable {
         // A few more candidates, because single precision cannot order those at the edge.
         let candidates = index.neighbors(of: direction, k: Swift.min(count, words.count) + 9)[0]
         let found = candidates.compactMap { candidate -> (word: String, distance: Double)? in
-            let place = rows[candidate.index]
-            guard words[place] != excluded else { return nil }
-            let row = values[place * dimensions..<(place + 1) * dimensions]
-            return (words[place], Self.cosineDistance(vector, row))
+            let position = rows[candidate.index]
+            guard words[position] != excluded else { return nil }
+            let row = values[position * dimensions..<(position + 1) * dimensions]
+            return (words[position], Self.cosineDistance(vector, row))
         }
         return Array(
             found.filter { $0.distance <= furthest }

@@ -30,13 +30,13 @@ package enum Words {
     package static func tokens(_ text: String) -> [(word: Substring, location: Int, length: Int)] {
         var tokens = split(text)
         var position = 0
-        let taken = tokens.map { $0.location..<$0.location + $0.length }
+        let used = tokens.map { $0.location..<$0.location + $0.length }
         var word = 0
         for index in text.indices {
             let character = text[index]
             let length = character.utf16.count
-            while word < taken.count, taken[word].upperBound <= position { word += 1 }
-            let isInside = word < taken.count && taken[word].contains(position)
+            while word < used.count, used[word].upperBound <= position { word += 1 }
+            let isInside = word < used.count && used[word].contains(position)
             if !isInside, !character.isWhitespace {
                 tokens.append((text[index...index], position, length))
             }

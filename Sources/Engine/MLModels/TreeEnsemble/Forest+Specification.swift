@@ -83,10 +83,10 @@ private struct TreeLayout {
 
     /// Lays out one tree, whose nodes are `members` of `source`.
     private mutating func add(_ source: [SpecNode], _ members: [Int]) throws(ModelError) {
-        var places: [UInt64: Int] = [:]
-        places.reserveCapacity(members.count)
+        var positions: [UInt64: Int] = [:]
+        positions.reserveCapacity(members.count)
         for index in members {
-            guard places.updateValue(index, forKey: source[index].nodeID) == nil else {
+            guard positions.updateValue(index, forKey: source[index].nodeID) == nil else {
                 throw ModelError(.invalidModel, "the node \(source[index].nodeID) occurs twice")
             }
         }
@@ -94,7 +94,7 @@ private struct TreeLayout {
         for index in members where source[index].nodeBehavior != .leafNode {
             let node = source[index]
             for child in [node.trueChildNodeID, node.falseChildNodeID] {
-                guard places[child] != nil else {
+                guard positions[child] != nil else {
                     throw ModelError(.invalidModel, "the node \(node.nodeID) has the child \(child), which is missing")
                 }
                 guard child != node.nodeID else {
@@ -132,7 +132,7 @@ private struct TreeLayout {
                 let (branch, swapped) = try branch(node, left: Int32(nextPlace))
                 nodes.append(branch)
                 leaves.append([])
-                let (yes, no) = (places[node.trueChildNodeID] ?? 0, places[node.falseChildNodeID] ?? 0)
+                let (yes, no) = (positions[node.trueChildNodeID] ?? 0, positions[node.falseChildNodeID] ?? 0)
                 below += swapped ? [no, yes] : [yes, no]
                 nextPlace += 2
             }

@@ -45,7 +45,7 @@ package struct TreeEnsembleClassifier: ColumnEngine {
 
     package func outputs(for batch: FeatureBatch) throws(ModelError) -> [String: FeatureColumn] {
         let sums = try forest.sums(try input.matrix(batch))
-        let (count, width, given) = (batch.count, output.labels.count, forest.outputs)
+        let (count, width, provided) = (batch.count, output.labels.count, forest.outputs)
         var scores = [Double](repeating: 0, count: count * width)
         var winners: [Int]?
         sums.withElements(of: Double.self) { sums in
@@ -60,8 +60,8 @@ package struct TreeEnsembleClassifier: ColumnEngine {
                     return
                 }
                 for row in 0..<count {
-                    let shift = width - given
-                    for column in 0..<given { scores[row * width + shift + column] = sums[row * given + column] }
+                    let shift = width - provided
+                    for column in 0..<provided { scores[row * width + shift + column] = sums[row * provided + column] }
                     switch transform {
                     case .none: break
                     case .logistic:

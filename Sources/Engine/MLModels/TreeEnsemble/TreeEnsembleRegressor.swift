@@ -45,22 +45,22 @@ package struct TreeEnsembleRegressor: ColumnEngine {
 extension Forest {
     /// The sums [examples, outputs] of examples [count, width]; features that the trees do not use are ignored.
     func sums(_ examples: Tensor) throws(ModelError) -> Tensor {
-        let (count, given) = (examples.shape[0], examples.shape[1])
-        guard given >= width else {
-            throw ModelError(.invalidInput, "the inputs have \(given) elements, but the trees use \(width)")
+        let (count, provided) = (examples.shape[0], examples.shape[1])
+        guard provided >= width else {
+            throw ModelError(.invalidInput, "the inputs have \(provided) elements, but the trees use \(width)")
         }
         var result = Tensor(uninitialized: .float64, shape: [count, outputs])
         result.withMutableElements(of: Double.self) { target in
             guard let target = target.baseAddress else { return }
             examples.withElements(of: Double.self) { source in
                 guard let source = source.baseAddress else { return }
-                if given == width {
+                if provided == width {
                     sums(source, rows: count, into: target)
                     return
                 }
                 var narrow = [Double](repeating: 0, count: count * width)
                 for row in 0..<count {
-                    for column in 0..<width { narrow[row * width + column] = source[row * given + column] }
+                    for column in 0..<width { narrow[row * width + column] = source[row * provided + column] }
                 }
                 narrow.withUnsafeBufferPointer { sums($0.baseAddress ?? source, rows: count, into: target) }
             }

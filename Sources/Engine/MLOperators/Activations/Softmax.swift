@@ -28,14 +28,14 @@ package struct Softmax: Operator {
         var values = x.values
         let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
         lines.forEach { start in
-            let places = lines.places(from: start)
-            let greatest = places.reduce(-Double.infinity) { max($0, values[$1]) }
+            let positions = lines.positions(from: start)
+            let maximum = positions.reduce(-Double.infinity) { max($0, values[$1]) }
             var sum = 0.0
-            for place in places {
-                values[place] = exp(values[place] - greatest)
-                sum += values[place]
+            for position in positions {
+                values[position] = exp(values[position] - maximum)
+                sum += values[position]
             }
-            for place in places { values[place] /= sum }
+            for position in positions { values[position] /= sum }
         }
         return [Tensor(values: values, scalarType: x.scalarType, shape: x.shape)]
     }

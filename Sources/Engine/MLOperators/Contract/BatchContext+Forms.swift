@@ -111,16 +111,16 @@ extension BatchContext {
         rank: Int? = nil,
         _ op: (Int) -> some Operator
     ) throws(ModelError) -> [ValueID]? {
-        let place = try normalizedAxis(axis, rank: rank ?? self.rank())
-        return place > 0 ? try rows(op(place), along: operands) : try shifted(op(1), along: operands)
+        let position = try normalizedAxis(axis, rank: rank ?? self.rank())
+        return position > 0 ? try rows(op(position), along: operands) : try shifted(op(1), along: operands)
     }
 
     /// An operation over some axes, `nil` for all, which computes the other axes' indices for themselves.
     package mutating func overAxes(_ axes: [Int]?, _ op: ([Int]) -> some Operator) throws(ModelError) -> [ValueID]? {
-        var places: [Int] = []
-        for axis in axes ?? Array(0..<rank()) { places.append(try normalizedAxis(axis, rank: rank())) }
-        guard !places.isEmpty else { return nil }
-        return places.contains(0) ? try shifted(op(places.map { $0 + 1 })) : try rows(op(places))
+        var positions: [Int] = []
+        for axis in axes ?? Array(0..<rank()) { positions.append(try normalizedAxis(axis, rank: rank())) }
+        guard !positions.isEmpty else { return nil }
+        return positions.contains(0) ? try shifted(op(positions.map { $0 + 1 })) : try rows(op(positions))
     }
 
     /// The elements in the same order, in the result's shape.

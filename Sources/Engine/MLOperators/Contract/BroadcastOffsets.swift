@@ -12,7 +12,7 @@ package func broadcastOffsets(of shape: [Int], in target: [Int]) -> [Int] {
         let stride = axis < lead || shape[axis - lead] == 1 ? 0 : strides[axis - lead]
         var next: [Int] = []
         next.reserveCapacity(offsets.count * extent)
-        for offset in offsets { for place in 0..<extent { next.append(offset + place * stride) } }
+        for offset in offsets { for position in 0..<extent { next.append(offset + position * stride) } }
         offsets = next
     }
     return offsets

@@ -130,20 +130,20 @@ extension GradientContext {
             tensors.append(constant)
         }
         let type = builder.type(of: results[0]).with(.float64)
-        let places = try op.reference(ReferenceOperands(tensors, resultTypes: [type]))[0].integers
-        try setScatteredGradient(places: places)
+        let positions = try op.reference(ReferenceOperands(tensors, resultTypes: [type]))[0].integers
+        try setScatteredGradient(positions: positions)
     }
 
     /// Sets the gradient of operand 0 when element i of the result is its element `places[i]`.
-    package mutating func setScatteredGradient(places: [Int]) throws(ModelError) {
+    package mutating func setScatteredGradient(positions: [Int]) throws(ModelError) {
         let x = try operand()
         let shape = try extents(x)
         let zeros = try reshaped(
             add(FillLike(value: 0, scalarType: scalarType(x)), x),
             to: [shape.elementCount]
         )
-        let flat = try reshaped(resultGradient(), to: [places.count])
-        let scattered = try add(Scatter(axis: 0, mode: .add), zeros, integers(places), flat)
+        let flat = try reshaped(resultGradient(), to: [positions.count])
+        let scattered = try add(Scatter(axis: 0, mode: .add), zeros, integers(positions), flat)
         setGradient(ofOperand: 0, to: try reshaped(scattered, to: shape))
     }
 }
@@ -185,8 +185,8 @@ extension GradientContext {
             }
             let level = try mean(flow, axes: axes, keepsDimensions: true)
             let slope = try mean(product(flow, standard), axes: axes, keepsDimensions: true)
-            let rest = try difference(difference(flow, level), product(standard, slope))
-            setGradient(ofOperand: 0, to: try product(rest, scale))
+            let remaining = try difference(difference(flow, level), product(standard, slope))
+            setGradient(ofOperand: 0, to: try product(remaining, scale))
         }
         if isNeeded(1) {
             setGradient(

@@ -74,8 +74,8 @@ struct LayerCodes {
         return Tensor(result, shape: shape)
     }
 
-    /// Lines as scale · (code − offset), with whole offsets where they are; `nil` for small weights and for scales of 0,
-    /// where biases have no offsets.
+    /// Lines as scale · (code − offset), with whole offsets where they are; `nil` for small weights and for scales of
+    /// 0, where biases have no offsets.
     private func deferred(_ line: SpecLinearQuantizationParams, _ axis: Int?) -> Tensor? {
         let count = max(line.scale.count, line.bias.count)
         guard shape.count >= 2, line.scale.allSatisfy({ $0.isNormal && abs($0) > 1e-30 }) else { return nil }
@@ -137,10 +137,10 @@ struct LayerCodes {
         let result = Tensor(uninitialized: type, shape: shape, zeroed: true)
         let bytes = result.address.assumingMemoryBound(to: UInt8.self)
         for (index, code) in codes.enumerated() {
-            let place = index * bits
-            let word = UInt16(code) << UInt16(place & 7)
-            bytes[place >> 3] |= UInt8(truncatingIfNeeded: word)
-            if place & 7 + bits > 8 { bytes[place >> 3 + 1] |= UInt8(truncatingIfNeeded: word >> 8) }
+            let position = index * bits
+            let word = UInt16(code) << UInt16(position & 7)
+            bytes[position >> 3] |= UInt8(truncatingIfNeeded: word)
+            if position & 7 + bits > 8 { bytes[position >> 3 + 1] |= UInt8(truncatingIfNeeded: word >> 8) }
         }
         return result
     }

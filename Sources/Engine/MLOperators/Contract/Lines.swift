@@ -23,7 +23,7 @@ package struct Lines: Sendable {
     }
 
     /// The indices of the line that begins at `start`.
-    package func places(from start: Int) -> [Int] {
+    package func positions(from start: Int) -> [Int] {
         (0..<count).map { start + $0 * stride }
     }
 }

@@ -23,7 +23,7 @@ package protocol PackedArchive: AnyObject, Sendable {
     /// The stored packed form, lent; `nil` when there is none.
     func stored(_ key: PackedKey) -> AlignedMemory?
     /// Is notified of a form that had to be computed.
-    func made(_ key: PackedKey, _ memory: AlignedMemory)
+    func didPack(_ key: PackedKey, _ memory: AlignedMemory)
 }
 
 /// Packed forms of constant weights.
@@ -40,7 +40,7 @@ package enum PackedConstants {
         weak var packed: (any AnyObject & Sendable)?
     }
 
-    private struct Shelf {
+    private struct RegisteredArchive {
         weak var storage: TensorStorage?
         let archive: any PackedArchive
     }
@@ -48,11 +48,13 @@ package enum PackedConstants {
     private struct Table {
         var entries: [Key: Entry] = [:]
         var pruningCount = 64
-        var shelves: [ObjectIdentifier: Shelf] = [:]
+        var archives: [ObjectIdentifier: RegisteredArchive] = [:]
 
         func archive(of storage: TensorStorage) -> (any PackedArchive)? {
-            guard let shelf = shelves[ObjectIdentifier(storage)], shelf.storage === storage else { return nil }
-            return shelf.archive
+            guard let registered = archives[ObjectIdentifier(storage)], registered.storage === storage else {
+                return nil
+            }
+            return registered.archive
         }
     }
 
@@ -61,8 +63,8 @@ package enum PackedConstants {
     /// Uses an archive for packed forms of constants in `storage`, as long as the storage lives.
     package static func keep(_ storage: TensorStorage, in archive: any PackedArchive) {
         table.withLock { table in
-            table.shelves = table.shelves.filter { $0.value.storage != nil }
-            table.shelves[ObjectIdentifier(storage)] = Shelf(storage: storage, archive: archive)
+            table.archives = table.archives.filter { $0.value.storage != nil }
+            table.archives[ObjectIdentifier(storage)] = RegisteredArchive(storage: storage, archive: archive)
         }
     }
 
@@ -90,8 +92,8 @@ package enum PackedConstants {
             if let memory = archive?.stored(packedKey), let packed = stored(memory) { return packed }
             guard !tensor.storage.isAbsent else { return nil }
             let packed = make()
-            archive?.made(packedKey, packed.memory)
-            tensor.letGo()
+            archive?.didPack(packedKey, packed.memory)
+            tensor.releasePages()
             return packed
         }
     }
@@ -171,7 +173,7 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
         ) { rows, body in
             let bytes = rows.lowerBound * rowByteCount..<rows.upperBound * rowByteCount
             tensor.storage.withPassingBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
-            tensor.letGo(bytes)
+            tensor.releasePages(bytes)
         }
     }
 }

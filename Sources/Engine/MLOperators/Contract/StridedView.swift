@@ -97,10 +97,10 @@ package struct StridedView: Hashable, Sendable, Codable {
         var index = [Int](repeating: 0, count: outer.count)
         var base = view.offset
         while true {
-            var place = base
+            var position = base
             for _ in 0..<inner {
-                body(place)
-                place += step
+                body(position)
+                position += step
             }
             var axis = outer.count - 1
             while axis >= 0 {

@@ -19,7 +19,7 @@ package func weightTensor(
     isTransposed: Bool = false
 ) throws(ModelError) -> Tensor {
     precondition(!isTransposed || shape.count == 2)
-    func turned(_ tensor: Tensor) -> Tensor { isTransposed ? tensor.permuted([1, 0]) : tensor }
+    func rotated(_ tensor: Tensor) -> Tensor { isTransposed ? tensor.permuted([1, 0]) : tensor }
     var product = 1
     for extent in shape {
         let (next, overflow) = product.multipliedReportingOverflow(by: max(extent, 1))
@@ -37,11 +37,11 @@ package func weightTensor(
     let placed = parameters.placed
     if let placed, placed.field == .float || placed.field == .float16 {
         try check(placed.byteCount / placed.field.valueByteCount)
-        return turned(try Tensor(placed, shape: shape))
+        return rotated(try Tensor(placed, shape: shape))
     }
     if !parameters.floatValue.isEmpty {
         try check(parameters.floatValue.count)
-        return turned(Tensor(sharing: parameters.floatValue, shape: shape))
+        return rotated(Tensor(sharing: parameters.floatValue, shape: shape))
     }
     if let bytes = parameters.float16Bytes {
         try check(bytes.count / 2)
@@ -50,7 +50,7 @@ package func weightTensor(
             byteCount: bytes.count,
             release: { withExtendedLifetime(bytes) {} }
         )
-        return turned(Tensor(scalarType: .float16, shape: shape, storage: storage))
+        return rotated(Tensor(scalarType: .float16, shape: shape, storage: storage))
     }
     if let bytes = try placedBytes(placed, .int8, else: parameters.int8Bytes) {
         try check(bytes.count)
@@ -96,7 +96,7 @@ private func placedBytes(
 ) throws(ModelError) -> WeightBytes? {
     guard let placed, placed.field == field else { return bytes }
     let storage = try placedStorage(of: placed)
-    defer { storage.letGo(from: placed.offset, count: placed.byteCount) }
+    defer { storage.releasePages(from: placed.offset, count: placed.byteCount) }
     return WeightBytes(copying: storage.address + placed.offset, count: placed.byteCount)
 }
 

@@ -132,9 +132,9 @@ package struct WindowGeometry: Hashable, Sendable, Codable {
         )
     }
 
-    /// For output position `place` on `axis`: the taps that are inside the input.
-    func taps(axis: Int, at place: Int) -> Range<Int> {
-        let start = place * strides[axis] - before[axis]
+    /// For output position `position` on `axis`: the taps that are inside the input.
+    func taps(axis: Int, at position: Int) -> Range<Int> {
+        let start = position * strides[axis] - before[axis]
         let step = dilations[axis]
         let first = start >= 0 ? 0 : (-start + step - 1) / step
         let room = input[axis] - 1 - start

@@ -127,9 +127,9 @@ package struct Convolution: Operator {
                             var sum = bias?[o] ?? 0
                             for i in 0..<perGroup {
                                 let channel = n * x.shape[1] + o / outputs * perGroup + i
-                                window.forEachTap(d, h, w) { place, tap in
+                                window.forEachTap(d, h, w) { position, tap in
                                     sum +=
-                                        input[channel * window.inputCount + place]
+                                        input[channel * window.inputCount + position]
                                         * taps[(o * perGroup + i) * window.kernelCount + tap]
                                 }
                             }
@@ -256,8 +256,8 @@ extension LayerContext {
                 channelAxis: layer.isTransposed ? 1 : 0
             )
         } else {
-            let given = try input(1)
-            weight = rank(of: given) == 5 ? try add(Regroup.droppingBatch, given) : given
+            let provided = try input(1)
+            weight = rank(of: provided) == 5 ? try add(Regroup.droppingBatch, provided) : provided
         }
         var bias: ValueID?
         if let parameters = layer.bias {
@@ -325,7 +325,7 @@ extension WindowGeometry {
 
     /// Calls `body` with the flat input index and the flat tap index of every tap inside the input, for a window of
     /// three spatial axes at output position (d, h, w).
-    func forEachTap(_ d: Int, _ h: Int, _ w: Int, _ body: (_ place: Int, _ tap: Int) -> Void) {
+    func forEachTap(_ d: Int, _ h: Int, _ w: Int, _ body: (_ position: Int, _ tap: Int) -> Void) {
         for a in taps(axis: 0, at: d) {
             let depth = d * strides[0] - before[0] + a * dilations[0]
             for b in taps(axis: 1, at: h) {

@@ -151,14 +151,14 @@ struct ConvolutionBinding: Sendable {
                 isTransposed: isTransposed
             ), let form = matrix.form(layout: layout, rows: geometry.outputSize.reduce(geometry.batch, *))
         else { return nil }
-        @Sendable func made() -> CodedConvolution? {
+        @Sendable func didPack() -> CodedConvolution? {
             matrix.packed(weight, form, layout: layout).map {
                 CodedConvolution($0, kernel: kernel, inputChannels: inputChannels, isTransposed: isTransposed)
             }
         }
         if isChannelsLast {
             return Kernel("\(name) \(matrix.name)", packedOperands: [1]) {
-                guard let weights = made() else { return nil }
+                guard let weights = didPack() else { return nil }
                 return { context in
                     weights.convolve(
                         context.floats(0),
@@ -169,11 +169,11 @@ struct ConvolutionBinding: Sendable {
                 }
             }
         }
-        let turned = rowMajorForm(request)
+        let rotated = rowMajorForm(request)
         let name = "\(name) \(matrix.name), transposing"
-        return Kernel(name, scratchByteCount: turned.scratchByteCount, packedOperands: [1]) {
-            guard let weights = made() else { return nil }
-            return { context in run(weights, bias, turned, context) }
+        return Kernel(name, scratchByteCount: rotated.scratchByteCount, packedOperands: [1]) {
+            guard let weights = didPack() else { return nil }
+            return { context in run(weights, bias, rotated, context) }
         }
     }
 

@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 
 /// The adjoint of a convolution, which spreads every input element over a window of the output:
-/// y[n, o, q] = f(bias[o] + Σ x[n, i, p] · weight[i, o, t] + residual[n, o, q]) over p · stride + t · dilation − pad = q,
-/// where o and i run inside one group.
+/// y[n, o, q] = f(bias[o] + Σ x[n, i, p] · weight[i, o, t] + residual[n, o, q]) over p · stride + t · dilation − pad =
+/// q, where o and i run inside one group.
 ///
 /// Operands: x [N, C, spatial…] of rank 3 to 5, weight [C, O / groups, kernel…], bias [O]?, residual of the result's
 /// shape?.  Result: [N, O, (spatial − 1) · stride + window − padding …], or `outputExtents`, of x's scalar type.
@@ -131,10 +131,10 @@ package struct ConvolutionTransposed: Operator {
                     for d in 0..<window.output[0] {
                         for h in 0..<window.output[1] {
                             for w in 0..<window.output[2] {
-                                let place = (d * window.output[1] + h) * window.output[2] + w
-                                let value = input[(n * x.shape[1] + i) * window.outputCount + place]
-                                window.forEachTap(d, h, w) { place, tap in
-                                    result[channel * window.inputCount + place] +=
+                                let position = (d * window.output[1] + h) * window.output[2] + w
+                                let value = input[(n * x.shape[1] + i) * window.outputCount + position]
+                                window.forEachTap(d, h, w) { position, tap in
+                                    result[channel * window.inputCount + position] +=
                                         value * taps[(i * outputs + o) * window.kernelCount + tap]
                                 }
                             }

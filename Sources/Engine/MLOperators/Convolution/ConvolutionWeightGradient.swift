@@ -52,13 +52,13 @@ package struct ConvolutionWeightGradient: Operator {
                 for d in 0..<window.output[0] {
                     for h in 0..<window.output[1] {
                         for w in 0..<window.output[2] {
-                            let place = (d * window.output[1] + h) * window.output[2] + w
-                            let value = flow[(n * shape[0] + o) * window.outputCount + place]
+                            let position = (d * window.output[1] + h) * window.output[2] + w
+                            let value = flow[(n * shape[0] + o) * window.outputCount + position]
                             for i in 0..<perGroup {
                                 let channel = n * x.shape[1] + o / outputs * perGroup + i
-                                window.forEachTap(d, h, w) { place, tap in
+                                window.forEachTap(d, h, w) { position, tap in
                                     result[(o * perGroup + i) * window.kernelCount + tap] +=
-                                        input[channel * window.inputCount + place] * value
+                                        input[channel * window.inputCount + position] * value
                                 }
                             }
                         }

@@ -81,11 +81,11 @@ package struct NonMaximumSuppression: Operator {
         }
         var m = Dimension(count)
         if operands.has(4) {
-            let given = operands.integers(4)?.first
-            guard (0...Int(Int32.max)).contains(given ?? 0) else {
-                throw ModelError(.invalidInput, "the number of boxes cannot be \(given ?? 0)")
+            let provided = operands.integers(4)?.first
+            guard (0...Int(Int32.max)).contains(provided ?? 0) else {
+                throw ModelError(.invalidInput, "the number of boxes cannot be \(provided ?? 0)")
             }
-            m = given.map { Dimension($0) } ?? .unknown
+            m = provided.map { Dimension($0) } ?? .unknown
         }
         let axis = boxesLast ? 2 : 1
         let (a, b) = (boxes.shape[axis], scores.shape[axis])
@@ -115,38 +115,38 @@ package struct NonMaximumSuppression: Operator {
         let batch = operands[0].shape[0]
         let coordinates = operands[0].values
         let ratings = operands[1].values
-        func place(_ n: Int, _ box: Int, _ index: Int, of width: Int, among count: Int) -> Int {
+        func position(_ n: Int, _ box: Int, _ index: Int, of width: Int, among count: Int) -> Int {
             boxesLast ? (n * width + index) * count + box : (n * count + box) * width + index
         }
         var boxes = [Double](repeating: 0, count: batch * count * 4)
         var scores = [Double](repeating: 0, count: batch * count * classes)
-        var places = [Double](repeating: -1, count: batch * count)
+        var positions = [Double](repeating: -1, count: batch * count)
         var counts: [Double] = []
         for n in 0..<batch {
             let candidates = (0..<total).map { box in
                 Box(
-                    coordinates: (0..<4).map { coordinates[place(n, box, $0, of: 4, among: total)] },
-                    scores: (0..<classes).map { ratings[place(n, box, $0, of: classes, among: total)] }
+                    coordinates: (0..<4).map { coordinates[position(n, box, $0, of: 4, among: total)] },
+                    scores: (0..<classes).map { ratings[position(n, box, $0, of: classes, among: total)] }
                 )
             }
             let picked = limits.picks(candidates)
             counts.append(Double(picked.count))
             for (rank, box) in picked.enumerated() {
-                places[n * count + rank] = Double(box)
+                positions[n * count + rank] = Double(box)
                 for index in 0..<4 {
-                    boxes[place(n, rank, index, of: 4, among: count)] =
-                        coordinates[place(n, box, index, of: 4, among: total)]
+                    boxes[position(n, rank, index, of: 4, among: count)] =
+                        coordinates[position(n, box, index, of: 4, among: total)]
                 }
                 for index in 0..<classes {
-                    scores[place(n, rank, index, of: classes, among: count)] =
-                        ratings[place(n, box, index, of: classes, among: total)]
+                    scores[position(n, rank, index, of: classes, among: count)] =
+                        ratings[position(n, box, index, of: classes, among: total)]
                 }
             }
         }
         var results = [
             Tensor(values: boxes, scalarType: operands.scalarType(0), shape: operands.shape(0)),
             Tensor(values: scores, scalarType: operands.scalarType(1), shape: operands.shape(1)),
-            Tensor(values: places, scalarType: .int32, shape: operands.shape(2)),
+            Tensor(values: positions, scalarType: .int32, shape: operands.shape(2)),
         ]
         if !boxesLast { results.append(Tensor(values: counts, scalarType: .int32, shape: [batch])) }
         return results
@@ -208,7 +208,7 @@ extension NonMaximumSuppression: LoweredFromLayers {
                     isPerClass: parameters.perClassSuppression
                 )
                 var operands: [ValueID?] = [try context.input(0), try context.input(1)]
-                for given in context.inputs.dropFirst(2).prefix(3) { operands.append(given) }
+                for provided in context.inputs.dropFirst(2).prefix(3) { operands.append(provided) }
                 try context.setOutputs(try context.append(op, operands))
             }
         ]
@@ -247,7 +247,7 @@ extension NonMaximumSuppression {
                     count: count,
                     selectedBoxes: context.resultFloats(0),
                     selectedScores: context.resultFloats(1),
-                    places: context.resultIntegers(2),
+                    positions: context.resultIntegers(2),
                     counts: countsBoxes ? context.resultIntegers(3) : nil
                 )
             }

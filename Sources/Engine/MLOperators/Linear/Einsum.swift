@@ -77,11 +77,11 @@ package struct Einsum: Operator {
             let steps = letters.map { letter in
                 names.indices.reduce(0) { $0 + (names[$1] == letter && shape[$1] != 1 ? strides[$1] : 0) }
             }
-            for (place, offset) in Self.offsets(space, steps).enumerated() { product[place] *= values[offset] }
+            for (position, offset) in Self.offsets(space, steps).enumerated() { product[position] *= values[offset] }
         }
         let inner = Swift.max(space.dropFirst(terms.result.count).reduce(1, *), 0)
-        let result = (0..<operands.shape().elementCount).map { place in
-            product[place * inner..<(place + 1) * inner].reduce(0, +)
+        let result = (0..<operands.shape().elementCount).map { position in
+            product[position * inner..<(position + 1) * inner].reduce(0, +)
         }
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
     }

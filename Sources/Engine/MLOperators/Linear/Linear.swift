@@ -71,8 +71,8 @@ package struct Linear: Operator {
                 for k in 0..<depth {
                     sum += input[row * depth + k] * weight[column * strides.column + k * strides.term]
                 }
-                let place = row * columns + column
-                result[place] = activation.apply(sum + (residual?[place] ?? 0))
+                let position = row * columns + column
+                result[position] = activation.apply(sum + (residual?[position] ?? 0))
             }
         }
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]

@@ -58,16 +58,16 @@ package struct LayerNorm: Operator {
                 offsets.flatMap { offset in (0..<x.shape[axis]).map { offset + $0 * strides[axis] } }
             }
         }
-        let places = offsets(inside)
+        let positions = offsets(inside)
         let gamma = operands.optional(1)?.values
         let beta = operands.optional(2)?.values
         let values = x.values
         var result = values
         for start in offsets(outside) {
-            let line = standardizing(places.map { values[start + $0] }, epsilon: epsilon)
-            for (index, place) in places.enumerated() {
-                let standard = (values[start + place] - line.mean) * line.scale
-                result[start + place] = standard * (gamma?[index] ?? 1) + (beta?[index] ?? 0)
+            let line = standardizing(positions.map { values[start + $0] }, epsilon: epsilon)
+            for (index, position) in positions.enumerated() {
+                let standard = (values[start + position] - line.mean) * line.scale
+                result[start + position] = standard * (gamma?[index] ?? 1) + (beta?[index] ?? 0)
             }
         }
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: x.shape)]
@@ -119,10 +119,10 @@ extension LayerNorm {
         guard let x = request.floatPair, let gamma = FloatSource(request, 1), let beta = FloatSource(request, 2),
             let axes = try? normalizedAxes(rank: x.logicalShape.count)
         else { return [] }
-        let places = axes.map { x.layout.physicalAxis($0, rank: x.shape.count) }.sorted()
-        let length = places.reduce(1) { $0 * x.shape[$1] }
+        let positions = axes.map { x.layout.physicalAxis($0, rank: x.shape.count) }.sorted()
+        let length = positions.reduce(1) { $0 * x.shape[$1] }
         let epsilon = Float(epsilon)
-        if places == Array(x.shape.count - places.count..<x.shape.count) {
+        if positions == Array(x.shape.count - positions.count..<x.shape.count) {
             return [
                 Kernel("layer norm", inPlaceOperands: [0]) { context in
                     NormalizationKernel.layerNorm(
@@ -138,7 +138,7 @@ extension LayerNorm {
             ]
         }
         guard x.layout == .rowMajor else { return [] }
-        if let first = places.first, let last = places.last, last - first + 1 == places.count {
+        if let first = positions.first, let last = positions.last, last - first + 1 == positions.count {
             let (outer, inner) = (x.shape[..<first].reduce(1, *), x.shape[(last + 1)...].reduce(1, *))
             return [
                 Kernel("layer norm down columns", inPlaceOperands: [0]) { context in
@@ -157,7 +157,7 @@ extension LayerNorm {
         }
         // The axes are not adjacent: they are moved together and back.
         let gathered = StridedView(dense: x.shape)
-            .transposed(x.shape.indices.filter { !places.contains($0) } + places)
+            .transposed(x.shape.indices.filter { !positions.contains($0) } + positions)
         let dense = StridedView(dense: gathered.shape)
         guard let together = StridedCopy(gathered, dense, width: 4),
             let back = StridedCopy(dense, gathered, width: 4)

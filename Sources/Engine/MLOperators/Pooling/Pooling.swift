@@ -149,8 +149,8 @@ package struct Pooling<Function: PoolingFunction>: Operator {
                     for w in 0..<window.output[2] {
                         var sum = Function.start
                         var count = 0
-                        window.forEachTap(d, h, w) { place, _ in
-                            sum = Function.combine(sum, input[slice * window.inputCount + place])
+                        window.forEachTap(d, h, w) { position, _ in
+                            sum = Function.combine(sum, input[slice * window.inputCount + position])
                             count += 1
                         }
                         if !excludesPadding { count = paddedCount(window, [d, h, w]) }
@@ -164,9 +164,9 @@ package struct Pooling<Function: PoolingFunction>: Operator {
 
     /// The number of the window's elements inside the input and its padding, which extends at least `before` elements
     /// beyond the input's end.
-    func paddedCount(_ window: WindowGeometry, _ place: [Int]) -> Int {
-        place.indices.reduce(1) { count, axis in
-            let start = place[axis] * window.strides[axis] - window.before[axis]
+    func paddedCount(_ window: WindowGeometry, _ position: [Int]) -> Int {
+        position.indices.reduce(1) { count, axis in
+            let start = position[axis] * window.strides[axis] - window.before[axis]
             let lead = 3 - strides.count
             var end = window.input[axis]
             if axis >= lead {

@@ -34,16 +34,16 @@ package struct PoolingGradient<Function: PoolingFunction>: Operator {
                         var count = 0
                         window.forEachTap(d, h, w) { _, _ in count += 1 }
                         if !pool.excludesPadding { count = pool.paddedCount(window, [d, h, w]) }
-                        window.forEachTap(d, h, w) { place, _ in
-                            let value = input[start + place]
+                        window.forEachTap(d, h, w) { position, _ in
+                            let value = input[start + position]
                             if Function.self == Maximum.self {
                                 guard isOpen, value == y[out] else { return }
                                 isOpen = false
-                                result[start + place] += dy[out]
+                                result[start + position] += dy[out]
                             } else if Function.self == Average.self {
-                                result[start + place] += dy[out] / Double(Swift.max(count, 1))
+                                result[start + position] += dy[out] / Double(Swift.max(count, 1))
                             } else if y[out] != 0 {
-                                result[start + place] += dy[out] * value / y[out]
+                                result[start + position] += dy[out] * value / y[out]
                             }
                         }
                         out += 1
@@ -84,7 +84,7 @@ package struct PoolingGradient<Function: PoolingFunction>: Operator {
     private func taps(_ window: WindowGeometry) -> PlaneTaps {
         var taps = PlaneTaps()
         window.forEachPosition { d, h, w in
-            window.forEachTap(d, h, w) { place, _ in taps.append(place) }
+            window.forEachTap(d, h, w) { position, _ in taps.append(position) }
             taps.endElement()
         }
         return taps

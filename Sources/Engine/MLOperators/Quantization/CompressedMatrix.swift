@@ -2,8 +2,8 @@ import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// A constant matrix [rows, columns] whose file form kernels read: codes, and scales or tables for blocks of them; or the
-/// weights [rows, columns, kernel…] of a convolution, whose windows share them.
+/// A constant matrix [rows, columns] whose file form kernels read: codes, and scales or tables for blocks of them; or
+/// the weights [rows, columns, kernel…] of a convolution, whose windows share them.
 struct CompressedMatrix: Sendable {
     let values: CodedForm.Values
     let bits: Int
@@ -166,7 +166,7 @@ struct CompressedMatrix: Sendable {
                             segmentStride: isByColumns ? 1 : columnBlocks,
                             groupStride: isByColumns ? columnBlocks : 1
                         )
-                    ) { codes.letGo($0) }
+                    ) { codes.releasePages($0) }
                 }
             }
         }
@@ -203,9 +203,9 @@ struct CompressedMatrix: Sendable {
 
 extension [Int] {
     fileprivate var droppingLastOnes: ArraySlice<Int> {
-        var rest = self[...]
-        while rest.last == 1 { rest.removeLast() }
-        return rest
+        var remaining = self[...]
+        while remaining.last == 1 { remaining.removeLast() }
+        return remaining
     }
 }
 

@@ -93,8 +93,8 @@ package struct ConstexprSparseBlockwiseShiftScale: Operator {
         let offset = operands.optional(3)?.values
         var values = operands[1].values
         let bits = mask.values
-        for (index, place) in bits.indices.filter({ bits[$0] != 0 }).enumerated() {
-            values[index] = scale[blocks[place]] * (values[index] - (offset?[blocks[place]] ?? 0))
+        for (index, position) in bits.indices.filter({ bits[$0] != 0 }).enumerated() {
+            values[index] = scale[blocks[position]] * (values[index] - (offset?[blocks[position]] ?? 0))
         }
         return [mask, Tensor(values: values, scalarType: operands.scalarType(1), shape: operands.shape(1))]
     }
@@ -132,7 +132,7 @@ func blockOffsets(of blocks: [Int], in data: [Int]) -> [Int] {
         let size = Swift.max(extent / Swift.max(blocks[axis], 1), 1)
         var next: [Int] = []
         next.reserveCapacity(offsets.count * extent)
-        for offset in offsets { for place in 0..<extent { next.append(offset + place / size * strides[axis]) } }
+        for offset in offsets { for position in 0..<extent { next.append(offset + position / size * strides[axis]) } }
         offsets = next
     }
     return offsets

@@ -28,7 +28,7 @@ package struct ConstexprLutToDense: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let (indices, lut) = (operands[0], operands[1])
         if let found = try decoded(indices, in: lut, vectorAxis) { return [found] }
-        let values = try looked(up: indices.values, indices.shape, in: lut, vectorAxis)
+        let values = try lookedUp(up: indices.values, indices.shape, in: lut, vectorAxis)
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands.shape())]
     }
 
@@ -76,7 +76,7 @@ package struct ConstexprLutToSparse: Operator {
         if let values = try decoded(dense, in: lut, vectorAxis) {
             found = values
         } else {
-            let values = try looked(up: dense.values, dense.shape, in: lut, vectorAxis)
+            let values = try lookedUp(up: dense.values, dense.shape, in: lut, vectorAxis)
             found = Tensor(values: values, scalarType: lut.scalarType, shape: operands.shape(0))
         }
         let width = lut.shape[lut.shape.count - 1]
@@ -146,10 +146,10 @@ package struct ConstexprPackedLutToDense: Operator {
 func unpackedBits(_ bytes: Tensor, width: Int, count: Int) -> [Int] {
     bytes.withElements(of: UInt8.self) { bytes in
         (0..<count).map { index in
-            let place = index * width
-            let low = Int(bytes[place >> 3]) >> (place & 7)
-            let spill = 8 - (place & 7)
-            let high = width > spill ? Int(bytes[(place >> 3) + 1]) << spill : 0
+            let position = index * width
+            let low = Int(bytes[position >> 3]) >> (position & 7)
+            let spill = 8 - (position & 7)
+            let high = width > spill ? Int(bytes[(position >> 3) + 1]) << spill : 0
             return (low | high) & (1 << width - 1)
         }
     }
@@ -182,7 +182,7 @@ private func decoded(_ indices: Tensor, in lut: Tensor, _ vectorAxis: Int?) thro
     return WeightDecoding.vectors(bytes, in: lut, axis: axis)
 }
 
-private func looked(
+private func lookedUp(
     up indices: [Double],
     _ shape: [Int],
     in lut: Tensor,

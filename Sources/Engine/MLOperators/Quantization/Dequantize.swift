@@ -148,9 +148,9 @@ private func dequantized(
     _ axis: Int,
     as scalarType: ScalarType
 ) -> Tensor {
-    let place = axis < 0 ? axis + data.shape.count : axis
+    let position = axis < 0 ? axis + data.shape.count : axis
     let count = Swift.max(scale.count, zeroPoint?.count ?? 1)
-    let blocks = data.shape.indices.map { $0 == place ? count : 1 }
+    let blocks = data.shape.indices.map { $0 == position ? count : 1 }
     if let decoded = WeightDecoding.lines(data, scale: scale, offset: zeroPoint, blocks: blocks, as: scalarType) {
         return decoded
     }
@@ -166,8 +166,8 @@ extension Dequantize {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
         guard let axis else { return try context.elements(self) }
         var shifted = self
-        return try context.overAxis(axis) { place in
-            shifted.axis = place
+        return try context.overAxis(axis) { position in
+            shifted.axis = position
             return shifted
         }
     }

@@ -1,8 +1,8 @@
 import MLKernels
 package import MLNumerics
 
-/// Constant weights [rows, columns, kernel…] that are 8-bit integers in the file, with a scale and a zero point for each
-/// result.
+/// Constant weights [rows, columns, kernel…] that are 8-bit integers in the file, with a scale and a zero point for
+/// each result.
 package struct IntegerMatrix: Sendable {
     /// The integers, int8 or uint8, of the weights' shape.
     package let codes: Tensor
@@ -35,8 +35,8 @@ package struct IntegerMatrix: Sendable {
     /// The greatest magnitude of an integer less its zero point.
     package var reach: Int {
         let range = codes.scalarType == .int8 ? (-128, 127) : (0, 255)
-        let (least, most) = (zeros.min() ?? 0, zeros.max() ?? 0)
-        return Swift.max(Swift.abs(range.0 - most), Swift.abs(range.1 - least))
+        let (minimum, maximum) = (zeros.min() ?? 0, zeros.max() ?? 0)
+        return Swift.max(Swift.abs(range.0 - maximum), Swift.abs(range.1 - minimum))
     }
 }
 

@@ -19,9 +19,9 @@ struct QuantizationLine: Sendable {
         if isScalar {
             (outer, channels, inner) = (1, 1, shape.elementCount)
         } else {
-            guard let axis, let place = try? normalizedAxis(axis, rank: shape.count) else { return nil }
-            channels = shape[place]
-            inner = shape.dropFirst(place + 1).reduce(1, *)
+            guard let axis, let position = try? normalizedAxis(axis, rank: shape.count) else { return nil }
+            channels = shape[position]
+            inner = shape.dropFirst(position + 1).reduce(1, *)
             outer = shape.elementCount / (channels * inner)
         }
         func filled(_ tensor: Tensor?, _ count: Int) -> Tensor {

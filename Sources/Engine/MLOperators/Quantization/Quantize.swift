@@ -92,8 +92,8 @@ extension Quantize {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
         guard let axis else { return try context.elements(self) }
         var shifted = self
-        return try context.overAxis(axis) { place in
-            shifted.axis = place
+        return try context.overAxis(axis) { position in
+            shifted.axis = position
             return shifted
         }
     }

@@ -56,11 +56,11 @@ package struct RandomCategorical: Operator {
             }
             for _ in 0..<count {
                 // The first class whose running sum is greater; the last one where weights are not numbers.
-                let place = generator.uniform() * total
+                let position = generator.uniform() * total
                 var (first, last) = (0, classes - 1)
                 while first < last {
                     let middle = (first + last) / 2
-                    if sums[middle] > place { last = middle } else { first = middle + 1 }
+                    if sums[middle] > position { last = middle } else { first = middle + 1 }
                 }
                 result.append(Double(first))
             }

@@ -132,8 +132,8 @@ package struct RandomFill<Numbers: Distribution>: Operator {
 
     package init(reading arguments: inout Arguments) throws(ModelError) {
         try arguments.operand("shape")
-        let given = Numbers.typedArguments.first { arguments.has($0) }
-        scalarType = given.flatMap { arguments.type($0) }?.scalarType ?? .float32
+        let provided = Numbers.typedArguments.first { arguments.has($0) }
+        scalarType = provided.flatMap { arguments.type($0) }?.scalarType ?? .float32
         distribution = try Numbers(reading: &arguments)
         seed = try arguments.int("seed", default: -1)
     }

@@ -71,8 +71,8 @@ package struct GRU: Operator {
             var hidden = Array(h[item * states..<(item + 1) * states])
             for index in 0..<length {
                 let time = direction == .reverse ? length - 1 - index : index
-                let place = time * batch + item
-                hidden = step(sums, bias, x[place * sums.inputs..<(place + 1) * sums.inputs], hidden)
+                let position = time * batch + item
+                hidden = step(sums, bias, x[position * sums.inputs..<(position + 1) * sums.inputs], hidden)
                 let target = (index * batch + item) * states
                 if returnsSequence { all.replaceSubrange(target..<target + states, with: hidden) }
             }

@@ -100,9 +100,9 @@ package struct LSTM: Operator {
             let sums = RecurrentSums(operands[first], operands[first + 1], operands.optional(first + 2))
             let peephole = operands.optional(first + 3)?.values
             for item in 0..<batch {
-                let place = item * width + way * states
-                var hidden = Array(h[place..<place + states])
-                var cell = Array(c[place..<place + states])
+                let position = item * width + way * states
+                var hidden = Array(h[position..<position + states])
+                var cell = Array(c[position..<position + states])
                 for index in 0..<length {
                     let time = isReverse ? length - 1 - index : index
                     let start = (time * batch + item) * sums.inputs
@@ -113,8 +113,8 @@ package struct LSTM: Operator {
                         all.replaceSubrange(target..<target + states, with: hidden)
                     }
                 }
-                h.replaceSubrange(place..<place + states, with: hidden)
-                c.replaceSubrange(place..<place + states, with: cell)
+                h.replaceSubrange(position..<position + states, with: hidden)
+                c.replaceSubrange(position..<position + states, with: cell)
             }
         }
         return [
@@ -137,12 +137,12 @@ package struct LSTM: Operator {
             func gate(_ index: Int) -> Double {
                 sums.input(index * states + unit, x) + sums.state(index * states + unit, before)
             }
-            func look(_ index: Int) -> Double { (peephole?[index * states + unit] ?? 0) * c[unit] }
-            let input = gateActivation.apply(gate(0) + look(0))
-            let forget = couplesInputAndForget ? 1 - input : gateActivation.apply(gate(1) + look(1))
+            func peepholeTerm(_ index: Int) -> Double { (peephole?[index * states + unit] ?? 0) * c[unit] }
+            let input = gateActivation.apply(gate(0) + peepholeTerm(0))
+            let forget = couplesInputAndForget ? 1 - input : gateActivation.apply(gate(1) + peepholeTerm(1))
             c[unit] = forget * c[unit] + input * cellActivation.apply(gate(3))
             if let clip { c[unit] = Swift.min(Swift.max(c[unit], -clip), clip) }
-            h[unit] = gateActivation.apply(gate(2) + look(2)) * activation.apply(c[unit])
+            h[unit] = gateActivation.apply(gate(2) + peepholeTerm(2)) * activation.apply(c[unit])
         }
     }
 }
@@ -256,9 +256,9 @@ extension LayerContext {
         ]
         var bias: ValueID?
         if layer.hasBiasVectors_p || layer.forgetBias {
-            let given = layer.hasBiasVectors_p ? biases : biases.map { _ in SpecWeightParams() }
+            let provided = layer.hasBiasVectors_p ? biases : biases.map { _ in SpecWeightParams() }
             bias = try stacked(
-                given,
+                provided,
                 shape: [states],
                 name: name + "bias",
                 adding: layer.forgetBias ? [0, 1, 0, 0] : []

@@ -54,8 +54,8 @@ package struct RNN: Operator {
             var hidden = Array(h[item * states..<(item + 1) * states])
             for index in 0..<length {
                 let time = direction == .reverse ? length - 1 - index : index
-                let place = time * batch + item
-                let inputs = x[place * sums.inputs..<(place + 1) * sums.inputs]
+                let position = time * batch + item
+                let inputs = x[position * sums.inputs..<(position + 1) * sums.inputs]
                 let before = hidden
                 hidden = (0..<states).map { activation.apply(sums.input($0, inputs) + sums.state($0, before)) }
                 let target = (index * batch + item) * states

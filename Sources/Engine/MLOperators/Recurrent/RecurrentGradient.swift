@@ -52,9 +52,9 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
         let shapes = (0..<count).map { request.operand($0)?.logicalShape }
         let backward = recurrence.backward
         // Results are the gradients of the given operands, one after the other.
-        var places: [Int?] = []
-        for shape in shapes { places.append(shape == nil ? nil : places.count { $0 != nil }) }
-        let results = places
+        var positions: [Int?] = []
+        for shape in shapes { positions.append(shape == nil ? nil : positions.count { $0 != nil }) }
+        let results = positions
         return [
             Kernel("backwards", scratchByteCount: backward.scratchCount(shapes) * 4) { context in
                 backward.run(
@@ -77,10 +77,10 @@ extension BackwardRecurrence {
         var flows = context.resultGradients
         while flows.count < Self.resultCount { flows.append(nil) }
         let gradients = try context.builder.append(RecurrentGradient(self), operands + flows)
-        var place = 0
+        var position = 0
         for index in operands.indices where operands[index] != nil {
-            context.setGradient(ofOperand: index, to: gradients[place])
-            place += 1
+            context.setGradient(ofOperand: index, to: gradients[position])
+            position += 1
         }
     }
 }

@@ -29,8 +29,8 @@ package struct CumulativeSum: Operator {
     }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
-        if let given = operands.integers(1)?.first {
-            _ = try operands.axis(given)
+        if let provided = operands.integers(1)?.first {
+            _ = try operands.axis(provided)
         } else if !operands.has(1) {
             _ = try operands.axis(axis)
         }
@@ -44,10 +44,10 @@ package struct CumulativeSum: Operator {
         let lines = Lines(shape: x.shape, axis: try normalizedAxis(axis, rank: x.shape.count))
         lines.forEach { start in
             var sum = 0.0
-            let places = lines.places(from: start)
-            for place in isReversed ? places.reversed() : places {
-                let element = values[place]
-                values[place] = isExclusive ? sum : sum + element
+            let positions = lines.positions(from: start)
+            for position in isReversed ? positions.reversed() : positions {
+                let element = values[position]
+                values[position] = isExclusive ? sum : sum + element
                 sum += element
             }
         }

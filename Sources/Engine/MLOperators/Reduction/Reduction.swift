@@ -192,12 +192,12 @@ private struct ReductionRuns: Sendable {
                 runs.append((isReduced, x.logicalShape[axis]))
             }
         }
-        let places = runs.indices.filter { runs[$0].isReduced }
-        guard places.count == 2, x.count > 0 else { return nil }
+        let positions = runs.indices.filter { runs[$0].isReduced }
+        guard positions.count == 2, x.count > 0 else { return nil }
         func product(_ range: Range<Int>) -> Int { range.reduce(1) { $0 * runs[$1].count } }
-        last = (product(0..<places[1]), runs[places[1]].count, product(places[1] + 1..<runs.count))
+        last = (product(0..<positions[1]), runs[positions[1]].count, product(positions[1] + 1..<runs.count))
         first = (
-            product(0..<places[0]), runs[places[0]].count, product(places[0] + 1..<places[1]) * last.inner
+            product(0..<positions[0]), runs[positions[0]].count, product(positions[0] + 1..<positions[1]) * last.inner
         )
     }
 }

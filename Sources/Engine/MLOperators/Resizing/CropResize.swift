@@ -111,7 +111,7 @@ package struct CropResize: Operator {
         result.reserveCapacity(operands.shape().elementCount)
         for n in 0..<count {
             let box = Array(numbers[n * step + step - 4..<(n + 1) * step])
-            let (rows, columns) = places(box, images: x.shape)
+            let (rows, columns) = positions(box, images: x.shape)
             var sources = [indices?[n] ?? n]
             if usesRegions { sources = step == 5 ? [Int(saturating: numbers[n * step])] : Array(0..<x.shape[0]) }
             for image in sources {
@@ -132,7 +132,7 @@ package struct CropResize: Operator {
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: operands.shape())]
     }
 
-    func places(_ box: [Double], images: [Int]) -> (rows: [Double], columns: [Double]) {
+    func positions(_ box: [Double], images: [Int]) -> (rows: [Double], columns: [Double]) {
         let (low, high): ((Double, Double), (Double, Double)) =
             switch boxForm {
             case .cornersHeightFirst: ((box[0], box[1]), (box[2], box[3]))
@@ -148,13 +148,13 @@ package struct CropResize: Operator {
         // Without padding, a reversed box outside the image stands for the whole image.
         if padValue == nil, high.0 < low.0, high.1 < low.1, low.0 * vertical > bottom, low.1 * horizontal > right {
             return (
-                samplingMode.places(first: 0, last: bottom, count: height),
-                samplingMode.places(first: 0, last: right, count: width)
+                samplingMode.positions(first: 0, last: bottom, count: height),
+                samplingMode.positions(first: 0, last: right, count: width)
             )
         }
         return (
-            samplingMode.places(first: low.0 * vertical, last: high.0 * vertical, count: height),
-            samplingMode.places(first: low.1 * horizontal, last: high.1 * horizontal, count: width)
+            samplingMode.positions(first: low.0 * vertical, last: high.0 * vertical, count: height),
+            samplingMode.positions(first: low.1 * horizontal, last: high.1 * horizontal, count: width)
         )
     }
 
@@ -233,10 +233,10 @@ extension CropResize {
             Kernel("crop and resize", scratchByteCount: boxCount * SampledPoints.byteCount(count)) { context in
                 Workers.parallelFor(boxCount) { n, _ in
                     let box = (0..<4).map { Double(context.floats(1)[n * step + step - 4 + $0]) }
-                    let places = crop.places(box, images: shape)
+                    let positions = crop.positions(box, images: shape)
                     let points = SampledPoints(context.scratch + n * SampledPoints.byteCount(count), count: count)
-                    for (i, row) in places.rows.enumerated() {
-                        for (j, column) in places.columns.enumerated() {
+                    for (i, row) in positions.rows.enumerated() {
+                        for (j, column) in positions.columns.enumerated() {
                             crop.sample(row, column, shape, into: points, i * crop.width + j)
                         }
                     }
@@ -281,9 +281,9 @@ extension CropResize {
         let (bottom, right) = (Swift.min(top + 1, shape[2] - 1), Swift.min(left + 1, shape[3] - 1))
         let (down, across) = (r - Double(top), c - Double(left))
         points.start(index, 0)
-        points.set(0, of: index, place: top * shape[3] + left, share: (1 - down) * (1 - across))
-        points.set(1, of: index, place: top * shape[3] + right, share: (1 - down) * across)
-        points.set(2, of: index, place: bottom * shape[3] + left, share: down * (1 - across))
-        points.set(3, of: index, place: bottom * shape[3] + right, share: down * across)
+        points.set(0, of: index, position: top * shape[3] + left, share: (1 - down) * (1 - across))
+        points.set(1, of: index, position: top * shape[3] + right, share: (1 - down) * across)
+        points.set(2, of: index, position: bottom * shape[3] + left, share: down * (1 - across))
+        points.set(3, of: index, position: bottom * shape[3] + right, share: down * across)
     }
 }

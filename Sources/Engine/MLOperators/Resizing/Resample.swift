@@ -124,16 +124,16 @@ package struct Resample: Operator {
         var result = [Double](repeating: 0, count: shape.elementCount)
         for image in 0..<shape[0] {
             for index in 0..<count {
-                let place = point(image, index)
+                let position = point(image, index)
                 let taps = taps(
-                    units.pixel(place.x, extent: x.shape[3], isAligned: alignsCorners),
-                    units.pixel(place.y, extent: x.shape[2], isAligned: alignsCorners),
+                    units.pixel(position.x, extent: x.shape[3], isAligned: alignsCorners),
+                    units.pixel(position.y, extent: x.shape[2], isAligned: alignsCorners),
                     x.shape
                 )
                 for channel in 0..<shape[1] {
                     let start = (image * shape[1] + channel) * x.shape[2] * x.shape[3]
                     result[(image * shape[1] + channel) * count + index] = taps.reduce(0) { sum, tap in
-                        sum + tap.share * (tap.place.map { values[start + $0] } ?? outside)
+                        sum + tap.share * (tap.position.map { values[start + $0] } ?? outside)
                     }
                 }
             }
@@ -145,7 +145,7 @@ package struct Resample: Operator {
     var outside: Double { if case .constant(let value) = border { value } else { 0 } }
 
     /// The elements that contribute to a point, with their weights; `nil` is a position outside.
-    private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(place: Int?, share: Double)] {
+    private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(position: Int?, share: Double)] {
         func element(_ row: Double, _ column: Double) -> Int? {
             guard let row = inside(row, shape[2]), let column = inside(column, shape[3]) else { return nil }
             return row * shape[3] + column
@@ -154,9 +154,9 @@ package struct Resample: Operator {
         if !isLinear { return [(element((y + 0.5).rounded(.down), (x + 0.5).rounded(.down)), 1)] }
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (across, down) = (x - left, y - top)
-        let shares = [(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across]
-        let places = [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)]
-        return zip(places, shares).filter { $1 != 0 }.map { (element($0.0, $0.1), $1) }
+        let fractions = [(1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across]
+        let positions = [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)]
+        return zip(positions, fractions).filter { $1 != 0 }.map { (element($0.0, $0.1), $1) }
     }
 
     /// The index that `border` maps `index` to; `nil` for a constant.
@@ -170,20 +170,20 @@ package struct Resample: Operator {
         case .reflection:
             guard extent > 1, index.isFinite else { return 0 }
             let period = 2 * last
-            let place = Self.remainder(index, period)
-            return Int(Swift.min(place, period - place))
+            let position = Self.remainder(index, period)
+            return Int(Swift.min(position, period - position))
         case .symmetric:
             guard index.isFinite else { return 0 }
             let period = 2 * Double(extent)
-            let place = Self.remainder(index, period)
-            return Int(Swift.min(place, period - 1 - place))
+            let position = Self.remainder(index, period)
+            return Int(Swift.min(position, period - 1 - position))
         }
     }
 
     /// `index` modulo `period`, 0 or more: exact however large it is.
     private static func remainder(_ index: Double, _ period: Double) -> Double {
-        let rest = index.truncatingRemainder(dividingBy: period)
-        return rest < 0 ? rest + period : rest
+        let remaining = index.truncatingRemainder(dividingBy: period)
+        return remaining < 0 ? remaining + period : remaining
     }
 }
 
@@ -225,10 +225,10 @@ extension Resample {
                     let chunk = 512
                     Workers.parallelFor((count + chunk - 1) / chunk) { part, _ in
                         for index in part * chunk..<Swift.min((part + 1) * chunk, count) {
-                            let place = point(index)
+                            let position = point(index)
                             sampling.sample(
-                                sampling.units.pixel(place.x, extent: width, isAligned: sampling.alignsCorners),
-                                sampling.units.pixel(place.y, extent: height, isAligned: sampling.alignsCorners),
+                                sampling.units.pixel(position.x, extent: width, isAligned: sampling.alignsCorners),
+                                sampling.units.pixel(position.y, extent: height, isAligned: sampling.alignsCorners),
                                 height,
                                 width,
                                 into: sampled,
@@ -261,29 +261,29 @@ extension Resample {
                 let column = inside((x + 0.5).rounded(.down), width)
             else { return points.start(index, outside) }
             points.start(index, 0)
-            return points.set(0, of: index, place: row * width + column, share: 1)
+            return points.set(0, of: index, position: row * width + column, share: 1)
         }
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (across, down) = (x - left, y - top)
         let rows = (inside(top, height), inside(top + 1, height))
         let columns = (inside(left, width), inside(left + 1, width))
-        let shares = ((1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across)
+        let fractions = ((1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across)
         var missing = 0.0
         func share(_ row: Int?, _ column: Int?, _ share: Double) {
             if share != 0, row == nil || column == nil { missing += share * outside }
         }
-        share(rows.0, columns.0, shares.0)
-        share(rows.0, columns.1, shares.1)
-        share(rows.1, columns.0, shares.2)
-        share(rows.1, columns.1, shares.3)
+        share(rows.0, columns.0, fractions.0)
+        share(rows.0, columns.1, fractions.1)
+        share(rows.1, columns.0, fractions.2)
+        share(rows.1, columns.1, fractions.3)
         points.start(index, missing)
         func set(_ tap: Int, _ row: Int?, _ column: Int?, _ share: Double) {
-            if let row, let column { points.set(tap, of: index, place: row * width + column, share: share) }
+            if let row, let column { points.set(tap, of: index, position: row * width + column, share: share) }
         }
-        set(0, rows.0, columns.0, shares.0)
-        set(1, rows.0, columns.1, shares.1)
-        set(2, rows.1, columns.0, shares.2)
-        set(3, rows.1, columns.1, shares.3)
+        set(0, rows.0, columns.0, fractions.0)
+        set(1, rows.0, columns.1, fractions.1)
+        set(2, rows.1, columns.0, fractions.2)
+        set(3, rows.1, columns.1, fractions.3)
     }
 }
 

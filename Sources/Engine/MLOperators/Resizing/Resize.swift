@@ -120,14 +120,14 @@ package struct Resize<Form: ResizeForm>: Operator {
             case .floor:
                 return from == to ? nil : (axis, AxisSampling(nearest: (0..<to).map { $0 * from / to }, extent: from))
             case .linear(let mode):
-                let places = mode.places(first: 0, last: Double(from - 1), count: to)
-                return (axis, AxisSampling(linear: places, extent: from))
+                let positions = mode.positions(first: 0, last: Double(from - 1), count: to)
+                return (axis, AxisSampling(linear: positions, extent: from))
             case .nearest(.standard):
-                let places = (0..<to).map { (2 * $0 + 1) * from / (2 * to) }
-                return (axis, AxisSampling(nearest: places, extent: from))
+                let positions = (0..<to).map { (2 * $0 + 1) * from / (2 * to) }
+                return (axis, AxisSampling(nearest: positions, extent: from))
             case .nearest(let mode):
-                let places = mode.places(first: 0, last: Double(from - 1), count: to)
-                return (axis, AxisSampling(nearest: places.map { Int(($0 - 0.5).rounded(.up)) }, extent: from))
+                let positions = mode.positions(first: 0, last: Double(from - 1), count: to)
+                return (axis, AxisSampling(nearest: positions.map { Int(($0 - 0.5).rounded(.up)) }, extent: from))
             }
         }
     }
@@ -189,9 +189,9 @@ extension Resize {
         guard rank >= 2, !isLast || rank == 4 else { return [] }
         let source = x.logicalShape
         let samplings = samplings(from: source, to: y.logicalShape)
-        func axis(_ place: Int) -> ResizeKernel.Axis {
-            let extent = source[place]
-            guard let sampling = samplings.first(where: { $0.axis == place })?.sampling else {
+        func axis(_ position: Int) -> ResizeKernel.Axis {
+            let extent = source[position]
+            guard let sampling = samplings.first(where: { $0.axis == position })?.sampling else {
                 return ResizeKernel.Axis(inputSize: extent, nearestAt: Array(0..<extent))
             }
             return ResizeKernel.Axis(

@@ -4,7 +4,7 @@ import MLNumerics
 
 /// The elements and weights of a plane's sampled points, in a step's scratch memory: up to four taps each.
 struct SampledPoints {
-    private let places: UnsafeMutablePointer<Int32>
+    private let positions: UnsafeMutablePointer<Int32>
     private let shares: UnsafeMutablePointer<Float>
     private let added: UnsafeMutablePointer<Float>
     private let count: Int
@@ -20,7 +20,7 @@ struct SampledPoints {
     ///   - count: The number of points.
     ///   - taps: The maximum number of taps of a point (1...4).
     init(_ memory: UnsafeMutableRawPointer, count: Int, taps: Int = 4) {
-        places = memory.assumingMemoryBound(to: Int32.self)
+        positions = memory.assumingMemoryBound(to: Int32.self)
         shares = (memory + 4 * count * 4).assumingMemoryBound(to: Float.self)
         added = (memory + 8 * count * 4).assumingMemoryBound(to: Float.self)
         self.count = count
@@ -30,15 +30,15 @@ struct SampledPoints {
     /// Initialises point `index` with `value` and no taps.
     func start(_ index: Int, _ value: Double) {
         for tap in 0..<taps {
-            places[tap * count + index] = 0
+            positions[tap * count + index] = 0
             shares[tap * count + index] = 0
         }
         added[index] = Float(value)
     }
 
     /// Sets the element and the weight of `tap` (0..<taps) of point `index`.
-    func set(_ tap: Int, of index: Int, place: Int, share: Double) {
-        places[tap * count + index] = Int32(truncatingIfNeeded: place)
+    func set(_ tap: Int, of index: Int, position: Int, share: Double) {
+        positions[tap * count + index] = Int32(truncatingIfNeeded: position)
         shares[tap * count + index] = Float(share)
     }
 
@@ -50,7 +50,7 @@ struct SampledPoints {
             planes: planes,
             plane: plane,
             taps: taps,
-            places: places,
+            positions: positions,
             shares: shares,
             added: added,
             count: count

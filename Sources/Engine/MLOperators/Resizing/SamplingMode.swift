@@ -26,7 +26,7 @@ package enum SamplingMode: String, Hashable, Sendable, Codable {
     }
 
     /// The `count` positions between `first` and `last`, which may be the smaller one.
-    func places(first: Double, last: Double, count: Int) -> [Double] {
+    func positions(first: Double, last: Double, count: Int) -> [Double] {
         let sign = last < first ? -1.0 : 1.0
         let span = abs(last - first)
         let n = Double(count)
@@ -64,14 +64,14 @@ package struct AxisSampling: Sendable {
     /// The weight of `upper`.
     package private(set) var share: [Double] = []
 
-    /// Linear interpolation at `places`, each between 0 and `extent` − 1.
-    package init(linear places: [Double], extent: Int) {
-        for place in places {
-            let floor = place.rounded(.down)
+    /// Linear interpolation at `positions`, each between 0 and `extent` − 1.
+    package init(linear positions: [Double], extent: Int) {
+        for position in positions {
+            let floor = position.rounded(.down)
             let index = Swift.min(Swift.max(Int(floor), 0), extent - 1)
             lower.append(index)
             upper.append(Swift.min(index + 1, extent - 1))
-            share.append(place - floor)
+            share.append(position - floor)
         }
     }
 
@@ -90,10 +90,10 @@ package struct AxisSampling: Sendable {
         result.reserveCapacity(outer * lower.count * inner)
         for block in 0..<outer {
             let start = block * shape[axis] * inner
-            for place in lower.indices {
-                let a = start + lower[place] * inner
-                let b = start + upper[place] * inner
-                let share = share[place]
+            for position in lower.indices {
+                let a = start + lower[position] * inner
+                let b = start + upper[position] * inner
+                let share = share[position]
                 for index in 0..<inner {
                     result.append(
                         share == 0 ? values[a + index] : values[a + index] * (1 - share) + values[b + index] * share

@@ -32,30 +32,30 @@ package struct Gather: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.type(0)
         let indices = try operands.integerType(1).shape
-        let place = try operands.axis(axis)
-        guard batchDimensions >= 0, batchDimensions <= place, batchDimensions <= indices.count else {
+        let position = try operands.axis(axis)
+        guard batchDimensions >= 0, batchDimensions <= position, batchDimensions <= indices.count else {
             throw ModelError(
                 .invalidModel,
                 "\(batchDimensions) batch axes do not fit axis \(axis) and indices of rank \(indices.count)"
             )
         }
         for axis in 0..<batchDimensions { _ = try unified(type.shape[axis], indices[axis]) }
-        let shape = Shape(type.shape[..<place] + indices[batchDimensions...] + type.shape[(place + 1)...])
+        let shape = Shape(type.shape[..<position] + indices[batchDimensions...] + type.shape[(position + 1)...])
         return [ValueType(widensHalf && type.scalarType == .float16 ? .float32 : type.scalarType, shape)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
         let indices = operands[1]
-        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let position = try normalizedAxis(axis, rank: x.shape.count)
         let batch = x.shape[..<batchDimensions].reduce(1, *)
-        let outer = x.shape[batchDimensions..<place].reduce(1, *)
-        let inner = x.shape[(place + 1)...].reduce(1, *)
-        let extent = x.shape[place]
+        let outer = x.shape[batchDimensions..<position].reduce(1, *)
+        let inner = x.shape[(position + 1)...].reduce(1, *)
+        let extent = x.shape[position]
         let each = indices.shape[batchDimensions...].reduce(1, *)
-        var places: [Int] = []
-        for index in indices.integers { places.append(try indexRule.place(index, extent: extent)) }
-        guard extent > 0 || places.isEmpty || outer * inner == 0 else {
+        var positions: [Int] = []
+        for index in indices.integers { positions.append(try indexRule.position(index, extent: extent)) }
+        guard extent > 0 || positions.isEmpty || outer * inner == 0 else {
             throw ModelError(.invalidInput, "axis \(axis) has no elements to gather")
         }
         let values = x.values
@@ -64,38 +64,38 @@ package struct Gather: Operator {
         for item in 0..<batch {
             for block in 0..<outer {
                 for index in 0..<each {
-                    let start = ((item * outer + block) * extent + places[item * each + index]) * inner
+                    let start = ((item * outer + block) * extent + positions[item * each + index]) * inner
                     result += values[start..<(start + inner)]
                 }
             }
         }
-        let shape = Array(x.shape[..<place] + indices.shape[batchDimensions...] + x.shape[(place + 1)...])
+        let shape = Array(x.shape[..<position] + indices.shape[batchDimensions...] + x.shape[(position + 1)...])
         return [Tensor(values: result, scalarType: operands.scalarType(), shape: shape)]
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), let indices = request.operand(1), let source = IndexSource(request, 1),
-            let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0,
+            let position = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0,
             x.layout == .rowMajor
         else { return [] }
         let result = request.results[0]
         if let constant = indices.constant, constant.count == 1, batchDimensions == 0,
             result.scalarType == x.scalarType,
-            let index = try? indexRule.place(constant.integers[0], extent: x.logicalShape[place])
+            let index = try? indexRule.position(constant.integers[0], extent: x.logicalShape[position])
         {
-            return CopyKernels.dense(StridedView(x).sliced(place, from: index, count: 1), of: x)
+            return CopyKernels.dense(StridedView(x).sliced(position, from: index, count: 1), of: x)
         }
         // Validation reads indices where they are.
         guard indices.scalarType == .int32 || !indexRule.isValidated else { return [] }
         let rule = indexRule
         let batch = x.logicalShape[..<batchDimensions].reduce(1, *)
-        let outer = x.logicalShape[batchDimensions..<place].reduce(1, *)
-        let inner = x.logicalShape[(place + 1)...].reduce(1, *)
-        let extent = x.logicalShape[place]
+        let outer = x.logicalShape[batchDimensions..<position].reduce(1, *)
+        let inner = x.logicalShape[(position + 1)...].reduce(1, *)
+        let extent = x.logicalShape[position]
         let all = indices.count
         let count = indices.logicalShape[batchDimensions...].reduce(1, *)
         var kernels: [Kernel] = []
-        if let constant = x.constant, let matrix = CompressedMatrix(constant), matrix.kernel.isEmpty, place == 0,
+        if let constant = x.constant, let matrix = CompressedMatrix(constant), matrix.kernel.isEmpty, position == 0,
             batchDimensions == 0,
             result.scalarType == .float32, !constant.storage.isAbsent
         {
@@ -200,16 +200,16 @@ extension Gather: DifferentiableOperator {
 
 extension Gather {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
-        let place = try normalizedAxis(axis, rank: context.rank())
+        let position = try normalizedAxis(axis, rank: context.rank())
         var shifted = self
-        shifted.axis = place + 1
+        shifted.axis = position + 1
         switch (context.isBatched(0), context.isBatched(1)) {
         case (true, true):
             shifted.batchDimensions += 1
             return try context.shifted(shifted, along: [0, 1])
-        case (true, false): return place > 0 && batchDimensions == 0 ? try context.rows(self) : nil
+        case (true, false): return position > 0 && batchDimensions == 0 ? try context.rows(self) : nil
         default:
-            guard place == 0, batchDimensions == 0 else { return nil }
+            guard position == 0, batchDimensions == 0 else { return nil }
             return context.rank(1) > 0 ? try context.rows(self, along: [1]) : try context.shifted(self, along: [1])
         }
     }

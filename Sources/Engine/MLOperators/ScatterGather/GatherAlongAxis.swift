@@ -26,25 +26,25 @@ package struct GatherAlongAxis: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.numericType(0)
         let indices = try operands.integerType(1).shape
-        let place = try operands.axis(axis)
-        try requireAlike(type.shape, indices, except: place)
+        let axisIndex = try operands.axis(axis)
+        try requireAlike(type.shape, indices, except: axisIndex)
         return [type.with(indices)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
         let indices = operands[1]
-        let place = try normalizedAxis(axis, rank: x.shape.count)
-        let extent = x.shape[place]
-        let inner = x.shape[(place + 1)...].reduce(1, *)
+        let axisIndex = try normalizedAxis(axis, rank: x.shape.count)
+        let extent = x.shape[axisIndex]
+        let inner = x.shape[(axisIndex + 1)...].reduce(1, *)
         guard extent > 0 || indices.count == 0 else {
             throw ModelError(.invalidInput, "axis \(axis) has no elements to gather")
         }
         let values = x.values
         var result: [Double] = []
         for (position, index) in indices.integers.enumerated() {
-            let line = position / (indices.shape[place] * inner)
-            let source = try indexRule.place(index, extent: extent)
+            let line = position / (indices.shape[axisIndex] * inner)
+            let source = try indexRule.position(index, extent: extent)
             result.append(values[(line * extent + source) * inner + position % inner])
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: indices.shape)]
@@ -67,11 +67,11 @@ extension GatherAlongAxis {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         // A kernel cannot report an index outside.
         guard let x = request.operand(0), let indices = IndexSource(request, 1), !indexRule.isValidated,
-            let width = x.scalarType.copyWidth, let place = try? normalizedAxis(axis, rank: x.logicalShape.count),
+            let width = x.scalarType.copyWidth, let axisIndex = try? normalizedAxis(axis, rank: x.logicalShape.count),
             x.count > 0, x.layout == .rowMajor
         else { return [] }
-        let source = Lines(shape: x.logicalShape, axis: place)
-        let count = request.results[0].logicalShape[place]
+        let source = Lines(shape: x.logicalShape, axis: axisIndex)
+        let count = request.results[0].logicalShape[axisIndex]
         return [
             Kernel("gather elements", scratchByteCount: indices.scratchByteCount) { context in
                 ElementGather.alongAxis(

@@ -56,8 +56,8 @@ package struct GatherND: Operator {
         let values = x.values
         var result: [Double] = []
         for (position, start) in starts.enumerated() where slice > 0 {
-            let place = position / items * batchSize + start * slice
-            result += values[place..<(place + slice)]
+            let offset = position / items * batchSize + start * slice
+            result += values[offset..<(offset + slice)]
         }
         let shape = Array(indices.shape.dropLast() + x.shape[(batchDimensions + length)...])
         return [Tensor(values: result, scalarType: x.scalarType, shape: shape)]
@@ -124,7 +124,7 @@ extension IndexRule {
         for group in 0..<(indices.count / length) {
             var start = 0
             for axis in 0..<length {
-                start = start * axes[axis] + (try place(indices[group * length + axis], extent: axes[axis]))
+                start = start * axes[axis] + (try position(indices[group * length + axis], extent: axes[axis]))
             }
             result.append(start)
         }

@@ -18,7 +18,7 @@ package struct IndexRule: Hashable, Sendable, Codable {
     }
 
     /// The position on an axis of `extent` elements (at least 1) that `index` refers to.
-    package func place(_ index: Int, extent: Int) throws(ModelError) -> Int {
+    package func position(_ index: Int, extent: Int) throws(ModelError) -> Int {
         if isValidated, !(0..<extent).contains(index) {
             throw ModelError(.invalidInput, "index \(index) does not exist on an axis of \(extent) elements")
         }
@@ -30,7 +30,7 @@ package struct IndexRule: Hashable, Sendable, Codable {
         guard isValidated,
             let outside = IndexCheck.firstOutside(context.integers(operand), count: count, extent: extent)
         else { return }
-        _ = try place(outside, extent: extent)
+        _ = try position(outside, extent: extent)
     }
 
     /// The same without an error: an index out of range is clamped.

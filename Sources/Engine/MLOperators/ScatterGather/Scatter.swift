@@ -35,9 +35,9 @@ package struct Scatter: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.numericType(0)
         let indices = try operands.integerType(1).shape
-        let place = try operands.axis(axis)
+        let axisIndex = try operands.axis(axis)
         _ = try unified(
-            Shape(type.shape[..<place] + indices + type.shape[(place + 1)...]),
+            Shape(type.shape[..<axisIndex] + indices + type.shape[(axisIndex + 1)...]),
             operands.shape(2)
         )
         return [type]
@@ -45,21 +45,21 @@ package struct Scatter: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let data = operands[0]
-        let place = try normalizedAxis(axis, rank: data.shape.count)
-        let extent = data.shape[place]
-        let inner = data.shape[(place + 1)...].reduce(1, *)
+        let axisIndex = try normalizedAxis(axis, rank: data.shape.count)
+        let extent = data.shape[axisIndex]
+        let inner = data.shape[(axisIndex + 1)...].reduce(1, *)
         let indices = operands[1].integers
         let updates = operands[2].values
-        var places: [Int?] = []
+        var positions: [Int?] = []
         for index in indices {
             let isLeftOut = leavesOutOutside && !(0..<extent).contains(index)
-            places.append(isLeftOut ? nil : try indexRule.place(index, extent: extent))
+            positions.append(isLeftOut ? nil : try indexRule.position(index, extent: extent))
         }
         var values = data.values
         guard !values.isEmpty else { return [data] }
         for (position, update) in updates.enumerated() {
-            let line = position / (places.count * inner)
-            guard let index = places[position / inner % places.count] else { continue }
+            let line = position / (positions.count * inner)
+            guard let index = positions[position / inner % positions.count] else { continue }
             let target = (line * extent + index) * inner + position % inner
             values[target] = mode(values[target], update)
         }
@@ -70,9 +70,9 @@ package struct Scatter: Operator {
         guard let data = request.operand(0), let indices = request.operand(1), let updates = request.operand(2),
             data.scalarType == updates.scalarType, let source = IndexSource(request, 1),
             indices.scalarType == .int32 || !indexRule.isValidated, let kernel = ScatterKernel(mode, data.scalarType),
-            let place = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0
+            let axisIndex = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0
         else { return [] }
-        let lines = Lines(shape: data.logicalShape, axis: place)
+        let lines = Lines(shape: data.logicalShape, axis: axisIndex)
         let rule = indexRule
         let count = indices.count
         let byteCount = data.byteCount

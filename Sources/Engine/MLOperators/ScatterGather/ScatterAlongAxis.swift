@@ -38,15 +38,15 @@ package struct ScatterAlongAxis: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let data = operands[0]
         let indices = operands[1]
-        let place = try normalizedAxis(axis, rank: data.shape.count)
-        let extent = data.shape[place]
-        let inner = data.shape[(place + 1)...].reduce(1, *)
+        let axisIndex = try normalizedAxis(axis, rank: data.shape.count)
+        let extent = data.shape[axisIndex]
+        let inner = data.shape[(axisIndex + 1)...].reduce(1, *)
         let updates = operands[2].values
         var values = data.values
         guard !values.isEmpty else { return [data] }
         for (position, index) in indices.integers.enumerated() {
-            let line = position / (indices.shape[place] * inner)
-            let target = (line * extent + (try indexRule.place(index, extent: extent))) * inner + position % inner
+            let line = position / (indices.shape[axisIndex] * inner)
+            let target = (line * extent + (try indexRule.position(index, extent: extent))) * inner + position % inner
             values[target] = mode(values[target], updates[position])
         }
         return [Tensor(values: values, scalarType: data.scalarType, shape: data.shape)]
@@ -69,10 +69,10 @@ extension ScatterAlongAxis {
         // A kernel cannot report an index outside.
         guard let data = request.operand(0), let indices = IndexSource(request, 1), !indexRule.isValidated,
             request.operand(2)?.scalarType == data.scalarType, let kernel = ScatterKernel(mode, data.scalarType),
-            let place = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0,
-            let count = request.operand(1)?.logicalShape[place]
+            let axisIndex = try? normalizedAxis(axis, rank: data.logicalShape.count), data.count > 0,
+            let count = request.operand(1)?.logicalShape[axisIndex]
         else { return [] }
-        let lines = Lines(shape: data.logicalShape, axis: place)
+        let lines = Lines(shape: data.logicalShape, axis: axisIndex)
         let byteCount = data.byteCount
         return [
             Kernel(

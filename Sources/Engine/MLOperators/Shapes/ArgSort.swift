@@ -29,8 +29,8 @@ package struct ArgSort: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
-        let place = try normalizedAxis(axis, rank: x.shape.count)
-        let order = sortedPlaces(x.values, shape: x.shape, axis: place, isAscending: isAscending)
+        let position = try normalizedAxis(axis, rank: x.shape.count)
+        let order = sortedPlaces(x.values, shape: x.shape, axis: position, isAscending: isAscending)
         return [Tensor(order.map(Int32.init(truncatingIfNeeded:)), shape: x.shape)]
     }
 }
@@ -49,9 +49,9 @@ extension ArgSort: LoweredFromLayers {
 extension ArgSort {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), x.scalarType == .float32 || x.scalarType == .int32,
-            let place = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0
+            let position = try? normalizedAxis(axis, rank: x.logicalShape.count), x.count > 0
         else { return [] }
-        let lines = Lines(shape: x.logicalShape, axis: place)
+        let lines = Lines(shape: x.logicalShape, axis: position)
         let (isInteger, isAscending) = (x.scalarType == .int32, isAscending)
         return [
             Kernel("sort") { context in
@@ -64,7 +64,7 @@ extension ArgSort {
                     isInteger: isInteger,
                     isAscending: isAscending,
                     values: nil,
-                    places: context.resultIntegers()
+                    positions: context.resultIntegers()
                 )
             }
         ]

@@ -12,19 +12,28 @@ struct BlockCopy: Sendable {
     ///
     /// - Parameters:
     ///   - item: The index of the position in a block.
-    ///   - place: The position in a block along the two spatial axes.
+    ///   - position: The position in a block along the two spatial axes.
     ///   - block: The extents of a block.
     ///   - margin: The cropping or padding at the start of the two spatial axes.
     ///   - image: The shape of the image [n, c, h, w].
     ///   - cells: The shape of the batch of one position [n, c, h, w].
     ///   - toCells: Whether to copy from the image to the cells; `false` for the reverse.
     ///   - width: The number of bytes of an element.
-    init?(item: Int, place: [Int], block: [Int], margin: [Int], image: [Int], cells: [Int], toCells: Bool, width: Int) {
+    init?(
+        item: Int,
+        position: [Int],
+        block: [Int],
+        margin: [Int],
+        image: [Int],
+        cells: [Int],
+        toCells: Bool,
+        width: Int
+    ) {
         var pixels = StridedView(dense: image)
         var batch = StridedView(dense: cells)
         for axis in 0..<2 {
             // The cells whose pixel is inside the image.
-            let shift = place[axis] - margin[axis]
+            let shift = position[axis] - margin[axis]
             let first = shift >= 0 ? 0 : (-shift + block[axis] - 1) / block[axis]
             let last = Swift.min(image[axis + 2] - 1 - shift, (cells[axis + 2] - 1) * block[axis])
             let count = last < first * block[axis] ? 0 : last / block[axis] - first + 1
@@ -49,7 +58,7 @@ struct BlockCopy: Sendable {
         (0..<block[0] * block[1]).compactMap { item in
             BlockCopy(
                 item: item,
-                place: [item / block[1], item % block[1]],
+                position: [item / block[1], item % block[1]],
                 block: block,
                 margin: margin,
                 image: image,

@@ -27,7 +27,7 @@ package struct Concat: Operator {
         guard operands.count > 0 else { throw ModelError(.invalidModel, "there is nothing to concatenate") }
         var type = try operands.type(0)
         if type.rank == 0 { type.shape = [1] }
-        let place = try normalizedAxis(axis, rank: type.rank)
+        let position = try normalizedAxis(axis, rank: type.rank)
         var total: Dimension = 0
         for index in 0..<operands.count {
             let other = try operands.type(index)
@@ -36,28 +36,28 @@ package struct Concat: Operator {
                 throw ModelError(.invalidModel, "operands of shapes \(type.shape) and \(shape) cannot be concatenated")
             }
             if other.scalarType != type.scalarType { type.scalarType = try operands.promotedType(0, index) }
-            total = total + shape[place]
-            if !isInterleaved { shape[place] = type.shape[place] }
+            total = total + shape[position]
+            if !isInterleaved { shape[position] = type.shape[position] }
             type.shape = try unified(type.shape, shape)
         }
-        type.shape[place] = total
+        type.shape[position] = total
         return [type]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let shapes = (0..<operands.count).map { operands[$0].shape.isEmpty ? [1] : operands[$0].shape }
-        let place = try normalizedAxis(axis, rank: shapes[0].count)
+        let position = try normalizedAxis(axis, rank: shapes[0].count)
         var shape = shapes[0]
-        shape[place] = shapes.reduce(0) { $0 + $1[place] }
+        shape[position] = shapes.reduce(0) { $0 + $1[position] }
         if operands.scalarType() == .string {
             var strings = [String](repeating: "", count: shape.elementCount)
-            for (index, view) in targets(shapes, in: StridedView(dense: shape), along: place).enumerated() {
+            for (index, view) in targets(shapes, in: StridedView(dense: shape), along: position).enumerated() {
                 view.write(operands[index].strings, into: &strings)
             }
             return [Tensor(strings: strings, shape: shape)]
         }
         var values = [Double](repeating: 0, count: shape.elementCount)
-        for (index, view) in targets(shapes, in: StridedView(dense: shape), along: place).enumerated() {
+        for (index, view) in targets(shapes, in: StridedView(dense: shape), along: position).enumerated() {
             view.write(operands[index].values, into: &values)
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
@@ -122,21 +122,21 @@ extension Concat: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dy = try context.resultGradient()
         let shape = try context.extents(dy)
-        let place = try normalizedAxis(axis, rank: shape.count)
+        let position = try normalizedAxis(axis, rank: shape.count)
         var sizes: [Int] = []
         for index in context.operands.indices {
             let extents = try context.extents(context.operand(index))
-            sizes.append(extents.isEmpty ? 1 : extents[place])
+            sizes.append(extents.isEmpty ? 1 : extents[position])
         }
         var parts: [ValueID]
         if isInterleaved {
             // Element i of operand k is at i · n + k.
             var apart = shape
-            apart.replaceSubrange(place...place, with: [sizes[0], sizes.count])
-            let split = Split(axis: place + 1, count: sizes.count)
+            apart.replaceSubrange(position...position, with: [sizes[0], sizes.count])
+            let split = Split(axis: position + 1, count: sizes.count)
             parts = try context.builder.append(split, [context.reshaped(dy, to: apart)])
         } else {
-            parts = try context.builder.append(Split(axis: place, sizes: sizes), [dy])
+            parts = try context.builder.append(Split(axis: position, sizes: sizes), [dy])
         }
         for index in context.operands.indices where context.isNeeded(index) {
             let target = try context.operand(index)

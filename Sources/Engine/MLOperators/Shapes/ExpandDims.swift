@@ -17,14 +17,14 @@ package struct ExpandDims: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.type(0)
         let rank = type.rank + axes.count
-        var places: Set<Int> = []
+        var positions: Set<Int> = []
         for axis in axes {
-            guard places.insert(try normalizedAxis(axis, rank: rank)).inserted else {
+            guard positions.insert(try normalizedAxis(axis, rank: rank)).inserted else {
                 throw ModelError(.invalidModel, "axes \(axes) contain an axis twice")
             }
         }
-        var rest = type.shape.makeIterator()
-        return [type.with((0..<rank).map { places.contains($0) ? 1 : rest.next() ?? 1 })]
+        var remaining = type.shape.makeIterator()
+        return [type.with((0..<rank).map { positions.contains($0) ? 1 : remaining.next() ?? 1 })]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {

@@ -19,8 +19,8 @@ package struct Flatten2D: Operator {
         guard axis >= -type.rank, axis <= type.rank else {
             throw ModelError(.invalidModel, "axis \(axis) does not split a tensor of rank \(type.rank)")
         }
-        let place = axis < 0 ? axis + type.rank : axis
-        return [type.with([Shape(type.shape[..<place]).elementCount, Shape(type.shape[place...]).elementCount])]
+        let position = axis < 0 ? axis + type.rank : axis
+        return [type.with([Shape(type.shape[..<position]).elementCount, Shape(type.shape[position...]).elementCount])]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {

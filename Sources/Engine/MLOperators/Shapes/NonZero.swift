@@ -19,34 +19,34 @@ package struct NonZero: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
         switch x.scalarType {
-        case .float32: return [Self.places(Float.self, x)]
-        case .int32: return [Self.places(Int32.self, x)]
-        case .bool, .uint8, .int8: return [Self.places(UInt8.self, x)]
-        default: return [Self.places(Double.self, Tensor(values: x.values, scalarType: .float64, shape: x.shape))]
+        case .float32: return [Self.positions(Float.self, x)]
+        case .int32: return [Self.positions(Int32.self, x)]
+        case .bool, .uint8, .int8: return [Self.positions(UInt8.self, x)]
+        default: return [Self.positions(Double.self, Tensor(values: x.values, scalarType: .float64, shape: x.shape))]
         }
     }
 
-    private static func places<Element: Numeric & BitwiseCopyable>(_: Element.Type, _ x: Tensor) -> Tensor {
+    private static func positions<Element: Numeric & BitwiseCopyable>(_: Element.Type, _ x: Tensor) -> Tensor {
         let rank = x.shape.count
         return x.withElements(of: Element.self) { elements in
             var count = 0
             for element in elements where element != 0 { count += 1 }
             var result = Tensor(uninitialized: .int32, shape: [count, rank])
-            result.withMutableElements(of: Int32.self) { places in
+            result.withMutableElements(of: Int32.self) { positions in
                 // The index of the current line, and of the next result.
                 var index = [Int32](repeating: 0, count: rank)
                 let width = x.shape.last ?? 1
                 var next = 0
                 for line in 0..<(width == 0 ? 0 : elements.count / width) {
-                    var rest = line
+                    var remaining = line
                     for axis in (0..<Swift.max(rank - 1, 0)).reversed() {
-                        index[axis] = Int32(truncatingIfNeeded: rest % x.shape[axis])
-                        rest /= x.shape[axis]
+                        index[axis] = Int32(truncatingIfNeeded: remaining % x.shape[axis])
+                        remaining /= x.shape[axis]
                     }
                     for column in 0..<width where elements[line * width + column] != 0 {
                         guard rank > 0 else { continue }
-                        for axis in 0..<(rank - 1) { places[next + axis] = index[axis] }
-                        places[next + rank - 1] = Int32(truncatingIfNeeded: column)
+                        for axis in 0..<(rank - 1) { positions[next + axis] = index[axis] }
+                        positions[next + rank - 1] = Int32(truncatingIfNeeded: column)
                         next += rank
                     }
                 }

@@ -42,12 +42,12 @@ package struct OneHot: Operator {
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         var shape = try operands.numericType(0).shape
-        let place = try normalizedAxis(axis, rank: shape.count + 1)
+        let axisIndex = try normalizedAxis(axis, rank: shape.count + 1)
         let size = operands.integers(1)?.first
         guard (0...Int(Int32.max)).contains(size ?? 0) else {
             throw ModelError(.invalidModel, "a one-hot vector cannot have \(size ?? 0) elements")
         }
-        shape.insert(size.map { Dimension($0) } ?? .unknown, at: place)
+        shape.insert(size.map { Dimension($0) } ?? .unknown, at: axisIndex)
         return [ValueType(scalarType, shape)]
     }
 
@@ -56,10 +56,10 @@ package struct OneHot: Operator {
         guard let size = operands[1].integers.first else {
             throw ModelError(.invalidInput, "the size of one-hot vectors must be one integer")
         }
-        let place = try normalizedAxis(axis, rank: indices.shape.count + 1)
+        let axisIndex = try normalizedAxis(axis, rank: indices.shape.count + 1)
         var shape = indices.shape
-        shape.insert(size, at: place)
-        let inner = indices.shape[place...].reduce(1, *)
+        shape.insert(size, at: axisIndex)
+        let inner = indices.shape[axisIndex...].reduce(1, *)
         var values = [Double](repeating: off, count: try extents(shape).elementCount)
         for (position, index) in indices.integers.enumerated() where (0..<size).contains(index) {
             values[(position / inner * size + index) * inner + position % inner] = on
@@ -92,11 +92,11 @@ extension OneHot: LoweredFromLayers {
 extension OneHot {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let indices = IndexSource(request, 0), let shape = request.operand(0)?.logicalShape,
-            let width = scalarType.copyWidth, let place = try? normalizedAxis(axis, rank: shape.count + 1)
+            let width = scalarType.copyWidth, let axisIndex = try? normalizedAxis(axis, rank: shape.count + 1)
         else { return [] }
-        let outer = shape[..<place].reduce(1, *)
-        let size = request.results[0].logicalShape[place]
-        let inner = shape[place...].reduce(1, *)
+        let outer = shape[..<axisIndex].reduce(1, *)
+        let size = request.results[0].logicalShape[axisIndex]
+        let inner = shape[axisIndex...].reduce(1, *)
         let (on, off) = (Tensor(scalar: on, scalarType), Tensor(scalar: off, scalarType))
         return [
             Kernel("one hot", scratchByteCount: indices.scratchByteCount) { context in

@@ -73,11 +73,11 @@ package struct Pad: Operator {
         let strides = x.shape.rowMajorStrides
         let values = x.values
         var result = [Double](repeating: value, count: shape.elementCount)
-        var place = 0
+        var position = 0
         func visit(_ axis: Int, _ base: Int?) {
             if axis == shape.count {
-                if let base { result[place] = values[base] }
-                place += 1
+                if let base { result[position] = values[base] }
+                position += 1
                 return
             }
             for source in tables[axis] {
@@ -114,8 +114,8 @@ package struct Pad: Operator {
         return shape.enumerated().map { axis, extent in
             guard axis >= first else { return Array(0..<extent) }
             let (before, behind) = (amounts[(axis - first) * 2], amounts[(axis - first) * 2 + 1])
-            return (0..<(before + extent + behind)).map { place in
-                let source = place - before
+            return (0..<(before + extent + behind)).map { position in
+                let source = position - before
                 switch mode {
                 case .constant: return (0..<extent).contains(source) ? source : nil
                 case .replicate: return min(max(source, 0), extent - 1)

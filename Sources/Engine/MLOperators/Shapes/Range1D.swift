@@ -68,8 +68,8 @@ extension Range1D: LoweredFromLayers {
 extension LayerContext {
     /// A range whose end, start and step, in this order, are replaced by inputs, if there are any.
     fileprivate mutating func range(_ end: Float, _ start: Float, _ step: Float) throws(ModelError) -> ValueID {
-        var given = inputs
-        for number in [end, start, step].dropFirst(inputs.count) { given.append(constant(number)) }
-        return try add(Range1D(), given[1], given[0], given[2])
+        var provided = inputs
+        for number in [end, start, step].dropFirst(inputs.count) { provided.append(constant(number)) }
+        return try add(Range1D(), provided[1], provided[0], provided[2])
     }
 }

@@ -43,15 +43,17 @@ package struct Reshape: Operator {
                 open = axis
                 result.append(1)
             case 0:
-                let place = source.count - (target.count - axis)
-                result.append(place >= 0 ? source[place] : 1)
+                let position = source.count - (target.count - axis)
+                result.append(position >= 0 ? source[position] : 1)
             case 1...: result.append(Dimension(extent))
             default: throw ModelError(.invalidModel, "shape \(target) has a negative extent")
             }
         }
         guard let open else {
-            if let given = source.elementCount.count, let wanted = result.elementCount.count, given != wanted {
-                throw ModelError(.invalidModel, "\(given) elements of shape \(source) do not fill shape \(target)")
+            if let provided = source.elementCount.count, let requested = result.elementCount.count,
+                provided != requested
+            {
+                throw ModelError(.invalidModel, "\(provided) elements of shape \(source) do not fill shape \(target)")
             }
             return result
         }

@@ -39,8 +39,9 @@ package struct ReshapeLike: Operator {
             let range = bounds(index, rank: reference.count)
             shape += reference[range]
         }
-        if let given = type.shape.elementCount.count, let wanted = shape.elementCount.count, given != wanted {
-            throw ModelError(.invalidModel, "\(given) elements of shape \(type.shape) do not fill shape \(shape)")
+        if let provided = type.shape.elementCount.count, let requested = shape.elementCount.count, provided != requested
+        {
+            throw ModelError(.invalidModel, "\(provided) elements of shape \(type.shape) do not fill shape \(shape)")
         }
         return [type.with(shape)]
     }
@@ -57,9 +58,9 @@ package struct ReshapeLike: Operator {
     package func kernels(for request: KernelRequest) -> [Kernel] { [Kernel(aliasing: 0)] }
 
     private func bounds(_ index: Int, rank: Int) -> Range<Int> {
-        func place(_ axis: Int) -> Int { min(max(axis < 0 ? axis + rank : axis, 0), rank) }
-        let lower = place(begins[index])
-        return lower..<max(lower, ends[index].map(place) ?? rank)
+        func position(_ axis: Int) -> Int { min(max(axis < 0 ? axis + rank : axis, 0), rank) }
+        let lower = position(begins[index])
+        return lower..<max(lower, ends[index].map(position) ?? rank)
     }
 }
 

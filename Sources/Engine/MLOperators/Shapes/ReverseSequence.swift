@@ -39,10 +39,10 @@ package struct ReverseSequence: Operator {
         let strides = x.shape.rowMajorStrides
         let values = x.values
         var result = values
-        for place in values.indices {
-            let position = place / strides[sequence] % x.shape[sequence]
-            let length = min(max(lengths[place / strides[batch] % x.shape[batch]], 0), x.shape[sequence])
-            if position < length { result[place] = values[place + (length - 1 - 2 * position) * strides[sequence]] }
+        for index in values.indices {
+            let position = index / strides[sequence] % x.shape[sequence]
+            let length = min(max(lengths[index / strides[batch] % x.shape[batch]], 0), x.shape[sequence])
+            if position < length { result[index] = values[index + (length - 1 - 2 * position) * strides[sequence]] }
         }
         return [Tensor(values: result, scalarType: x.scalarType, shape: x.shape)]
     }

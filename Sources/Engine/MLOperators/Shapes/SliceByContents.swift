@@ -40,11 +40,11 @@ package struct SliceByContents: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let slice = SliceByIndex(completed { operands.optional($0)?.integers })
-        let given = [operands[0], operands[1], operands[2]]
+        let provided = [operands[0], operands[1], operands[2]]
         let types = try slice.resultTypes(
-            of: Operands(given.map { .init(type: ValueType($0.scalarType, Shape($0.shape)), constant: $0) })
+            of: Operands(provided.map { .init(type: ValueType($0.scalarType, Shape($0.shape)), constant: $0) })
         )
-        return try slice.reference(ReferenceOperands(given, resultTypes: types))
+        return try slice.reference(ReferenceOperands(provided, resultTypes: types))
     }
 
     private func completed(_ integers: (Int) -> [Int]?) -> SliceRule {

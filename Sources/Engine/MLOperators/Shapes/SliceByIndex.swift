@@ -64,13 +64,13 @@ package struct SliceByIndex: Rearrangement {
         let slice = rule.slice(source, begin: [Int](repeating: 0, count: rank), end: nil).coalesced
         guard let copy = StridedCopy(slice, StridedView(dense: slice.shape), width: width) else { return [] }
         let rule = rule
-        let taken = (0..<rank).filter { rule.squeezes($0) && !rule.ignoresBegin($0) }
+        let used = (0..<rank).filter { rule.squeezes($0) && !rule.ignoresBegin($0) }
         return [
             Kernel("slice") { context in
-                let places = context.integers(1)
+                let positions = context.integers(1)
                 var start = slice.offset
-                for axis in taken {
-                    let range = rule.range(axis, extent: source.shape[axis], begin: Int(places[axis]), end: nil)
+                for axis in used {
+                    let range = rule.range(axis, extent: source.shape[axis], begin: Int(positions[axis]), end: nil)
                     start += range.start * source.strides[axis]
                 }
                 copy.run(context.operand(0) + start * width, context.result())
@@ -90,22 +90,22 @@ extension SliceByIndex: LoweredFromLayers {
             LayerRule("slice", \.slice) { parameters, context throws(ModelError) in
                 let x = try context.input()
                 let rank = context.rank(of: x)
-                let place: Int
+                let position: Int
                 switch parameters.axis {
-                case .channelAxis: place = rank - 3
-                case .heightAxis: place = rank - 2
-                case .widthAxis: place = rank - 1
+                case .channelAxis: position = rank - 3
+                case .heightAxis: position = rank - 2
+                case .widthAxis: position = rank - 1
                 case .UNRECOGNIZED(let value): throw ModelError(.unsupported, "axis \(value) of a slice is not known")
                 }
-                guard place >= 0 else {
+                guard position >= 0 else {
                     throw ModelError(.invalidModel, "a tensor of rank \(rank) does not have the axis of the slice")
                 }
                 var rule = SliceRule()
-                rule.beginMask = (0..<rank).map { $0 != place }
+                rule.beginMask = (0..<rank).map { $0 != position }
                 rule.endMask = rule.beginMask
-                rule.steps = (0..<rank).map { $0 == place ? max(Int(clamping: parameters.stride), 1) : 1 }
-                let begin = (0..<rank).map { $0 == place ? Int(clamping: parameters.startIndex) : 0 }
-                let end = (0..<rank).map { $0 == place ? Int(clamping: parameters.endIndex) : 0 }
+                rule.steps = (0..<rank).map { $0 == position ? max(Int(clamping: parameters.stride), 1) : 1 }
+                let begin = (0..<rank).map { $0 == position ? Int(clamping: parameters.startIndex) : 0 }
+                let end = (0..<rank).map { $0 == position ? Int(clamping: parameters.endIndex) : 0 }
                 try context.finish(
                     try context.add(
                         SliceByIndex(rule),

@@ -81,7 +81,7 @@ extension SliceBySize: LoweredFromLayers {
                 let begin = try context.integers(context.input(1))
                 let start = try context.add(Reshape(), begin, context.constant(integers: [1]))
                 var parts: [ValueID?] = []
-                for place in 0..<rank { parts.append(place == axis ? start : context.constant(integers: [0])) }
+                for position in 0..<rank { parts.append(position == axis ? start : context.constant(integers: [0])) }
                 let begins = try context.append(Concat(axis: 0), parts)[0]
                 let sizes = (0..<rank).map { $0 == axis ? Int(clamping: parameters.size) : -1 }
                 try context.finish(

@@ -47,13 +47,13 @@ package struct SliceRule: Hashable, Sendable, Codable {
     /// First element and number of elements on an axis of `extent`.
     package func range(_ axis: Int, extent: Int, begin: Int?, end: Int?) -> (start: Int, count: Int) {
         let step = step(axis)
-        func place(_ index: Int) -> Int { index < 0 ? index + extent : index }
+        func position(_ index: Int) -> Int { index < 0 ? index + extent : index }
         if squeezes(axis) {
-            return (min(max(ignoresBegin(axis) ? 0 : place(begin ?? 0), 0), max(extent - 1, 0)), 1)
+            return (min(max(ignoresBegin(axis) ? 0 : position(begin ?? 0), 0), max(extent - 1, 0)), 1)
         }
         let lowest = step > 0 ? 0 : -1
         let highest = step > 0 ? extent : extent - 1
-        func clamped(_ index: Int) -> Int { min(max(place(index), lowest), highest) }
+        func clamped(_ index: Int) -> Int { min(max(position(index), lowest), highest) }
         let first = ignoresBegin(axis) ? (step > 0 ? 0 : extent - 1) : clamped(begin ?? 0)
         let limit = ignoresEnd(axis) ? (step > 0 ? extent : -1) : clamped(end ?? 0)
         let distance = step > 0 ? limit - first : first - limit

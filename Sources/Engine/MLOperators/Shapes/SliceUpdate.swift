@@ -45,11 +45,11 @@ package struct SliceUpdate: Operator {
                 "slice update",
                 inPlaceOperands: [0],
                 checked: { (context) throws(ModelError) in
-                    let places = (2...3).map { operand in
+                    let positions = (2...3).map { operand in
                         let list = context.integers(operand)
                         return (0..<rank).map { Int(list[$0]) }
                     }
-                    let view = rule.slice(dense, begin: places[0], end: places[1])
+                    let view = rule.slice(dense, begin: positions[0], end: positions[1])
                     guard rule.squeezed(view).shape == shape else {
                         throw Self.mismatch(shape, rule.squeezed(view).shape)
                     }

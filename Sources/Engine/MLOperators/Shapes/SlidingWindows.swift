@@ -26,33 +26,33 @@ package struct SlidingWindows: Rearrangement {
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.type(0)
-        let place = try operands.axis(axis)
-        guard size > 0, stride > 0, type.shape[place].count ?? size >= size else {
+        let position = try operands.axis(axis)
+        guard size > 0, stride > 0, type.shape[position].count ?? size >= size else {
             throw ModelError(
                 .invalidModel,
-                "windows of \(size) elements, \(stride) apart, do not fit into an extent of \(type.shape[place])"
+                "windows of \(size) elements, \(stride) apart, do not fit into an extent of \(type.shape[position])"
             )
         }
         var shape = type.shape
-        shape[place] = shape[place].map { ($0 - size) / stride + 1 }
-        shape.insert(Dimension(size), at: place + 1)
+        shape[position] = shape[position].map { ($0 - size) / stride + 1 }
+        shape.insert(Dimension(size), at: position + 1)
         return [type.with(shape)]
     }
 
     package func rearranged(_ x: StridedView, _ integers: (Int) -> [Int]?) throws(ModelError) -> StridedView? {
-        let place = try normalizedAxis(axis, rank: x.shape.count)
-        guard x.shape[place] >= size else {
+        let position = try normalizedAxis(axis, rank: x.shape.count)
+        guard x.shape[position] >= size else {
             throw ModelError(
                 .invalidInput,
-                "windows of \(size) elements do not fit into an extent of \(x.shape[place])"
+                "windows of \(size) elements do not fit into an extent of \(x.shape[position])"
             )
         }
         var view = x
-        view.shape[place] = (x.shape[place] - size) / stride + 1
+        view.shape[position] = (x.shape[position] - size) / stride + 1
         // The distance to a second window, if there is one.
-        view.strides[place] = view.shape[place] > 1 ? x.strides[place] * stride : 0
-        view.shape.insert(size, at: place + 1)
-        view.strides.insert(x.strides[place], at: place + 1)
+        view.strides[position] = view.shape[position] > 1 ? x.strides[position] * stride : 0
+        view.shape.insert(size, at: position + 1)
+        view.strides.insert(x.strides[position], at: position + 1)
         return view
     }
 }

@@ -36,13 +36,13 @@ package struct Split: Operator {
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.type(0)
-        let place = try operands.axis(axis)
+        let position = try operands.axis(axis)
         guard count > 0, count <= 1 << 20,
             sizes.map({ $0.count == count && $0.allSatisfy { (0...1 << 40).contains($0) } }) ?? true
         else {
             throw ModelError(.invalidModel, "\(count) parts cannot have the sizes \(sizes ?? [])")
         }
-        if let extent = type.shape[place].count {
+        if let extent = type.shape[position].count {
             guard try parts(of: extent).reduce(0, +) == extent else {
                 throw ModelError(.invalidModel, "parts of sizes \(sizes ?? []) do not add up to an extent of \(extent)")
             }
@@ -50,9 +50,9 @@ package struct Split: Operator {
         return try (0..<count).map { part throws(ModelError) in
             var shape = type.shape
             if let sizes {
-                shape[place] = Dimension(sizes[part])
+                shape[position] = Dimension(sizes[part])
             } else {
-                shape[place] = shape[place].map { $0 / count }
+                shape[position] = shape[position].map { $0 / count }
             }
             return type.with(shape)
         }
@@ -60,11 +60,11 @@ package struct Split: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
-        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let position = try normalizedAxis(axis, rank: x.shape.count)
         let values = x.values
         var start = 0
-        return try parts(of: x.shape[place]).map { size in
-            let view = StridedView(dense: x.shape).sliced(place, from: start, count: size)
+        return try parts(of: x.shape[position]).map { size in
+            let view = StridedView(dense: x.shape).sliced(position, from: start, count: size)
             start += size
             return Tensor(values: view.read(values), scalarType: x.scalarType, shape: view.shape)
         }
@@ -72,14 +72,14 @@ package struct Split: Operator {
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), let width = x.scalarType.copyWidth,
-            let place = try? normalizedAxis(axis, rank: x.logicalShape.count)
+            let position = try? normalizedAxis(axis, rank: x.logicalShape.count)
         else { return [] }
         let whole = StridedView(x)
         var copies: [(start: Int, copy: StridedCopy)] = []
         var start = 0
         for result in request.results {
-            let size = result.logicalShape[place]
-            let source = whole.sliced(place, from: start, count: size)
+            let size = result.logicalShape[position]
+            let source = whole.sliced(position, from: start, count: size)
                 .transposed(result.layout.permutation(rank: whole.shape.count))
             start += size
             guard let copy = StridedCopy(source, StridedView(dense: source.shape), width: width) else { return [] }
@@ -152,8 +152,8 @@ extension Split: DifferentiableOperator {
 extension Split {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
         var shifted = self
-        return try context.overAxis(axis) { place in
-            shifted.axis = place
+        return try context.overAxis(axis) { position in
+            shifted.axis = position
             return shifted
         }
     }

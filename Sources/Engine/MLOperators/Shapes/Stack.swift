@@ -31,12 +31,15 @@ package struct Stack: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let one = operands[0].shape
-        let place = try normalizedAxis(axis, rank: one.count + 1)
+        let position = try normalizedAxis(axis, rank: one.count + 1)
         var shape = one
-        shape.insert(operands.count, at: place)
+        shape.insert(operands.count, at: position)
         var values = [Double](repeating: 0, count: shape.elementCount)
         for index in 0..<operands.count {
-            StridedView(dense: shape).sliced(place, from: index, count: 1).write(operands[index].values, into: &values)
+            StridedView(dense: shape).sliced(position, from: index, count: 1).write(
+                operands[index].values,
+                into: &values
+            )
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
@@ -45,11 +48,11 @@ package struct Stack: Operator {
         let result = request.results[0]
         let count = request.operands.count
         guard let width = result.scalarType.copyWidth,
-            let place = try? normalizedAxis(axis, rank: result.logicalShape.count),
+            let position = try? normalizedAxis(axis, rank: result.logicalShape.count),
             request.operands.allSatisfy({ $0?.scalarType == result.scalarType })
         else { return [] }
-        let outer = result.logicalShape[..<place].reduce(1, *)
-        let inner = result.logicalShape[(place + 1)...].reduce(1, *)
+        let outer = result.logicalShape[..<position].reduce(1, *)
+        let inner = result.logicalShape[(position + 1)...].reduce(1, *)
         let parts = Concatenation(
             outer: outer,
             widths: [Int](repeating: inner, count: count),
@@ -78,8 +81,8 @@ extension Stack: LoweredFromLayers {
 extension Stack: DifferentiableOperator {
     package func gradient(_ context: inout GradientContext) throws(ModelError) {
         let dy = try context.resultGradient()
-        let place = try normalizedAxis(axis, rank: context.extents(dy).count)
-        let parts = try context.builder.append(Split(axis: place, count: context.operands.count), [dy])
+        let position = try normalizedAxis(axis, rank: context.extents(dy).count)
+        let parts = try context.builder.append(Split(axis: position, count: context.operands.count), [dy])
         for index in context.operands.indices where context.isNeeded(index) {
             let shape = try context.extents(context.operand(index))
             context.setGradient(ofOperand: index, to: try context.reshaped(parts[index], to: shape))

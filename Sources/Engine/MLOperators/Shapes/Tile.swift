@@ -48,11 +48,11 @@ extension Tile: LoweredFromLayers {
                     ? try context.integers(context.input(1)) : context.constant(integers: integers(parameters.reps))
                 // Missing counts are 1, missing axes have extent 1, both in front.
                 var (x, repeats) = (try context.input(), counts)
-                if let given = context.shape(of: counts)[0].count {
+                if let provided = context.shape(of: counts)[0].count {
                     let rank = context.rank(of: x)
-                    if given > rank { x = try context.padded(x, toRank: given) }
-                    if given < rank {
-                        let ones = context.constant(integers: [Int](repeating: 1, count: rank - given))
+                    if provided > rank { x = try context.padded(x, toRank: provided) }
+                    if provided < rank {
+                        let ones = context.constant(integers: [Int](repeating: 1, count: rank - provided))
                         repeats = try context.append(Concat(axis: 0), [ones, counts])[0]
                     }
                 }

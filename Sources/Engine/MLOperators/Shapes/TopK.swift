@@ -43,29 +43,29 @@ package struct TopK: Operator {
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let type = try operands.numericType(0)
-        let place = try operands.axis(axis)
+        let position = try operands.axis(axis)
         var shape = type.shape
-        guard count >= -1, count <= type.shape[place].count ?? Int.max else {
-            throw ModelError(.invalidModel, "\(count) elements are asked of an axis that has \(type.shape[place])")
+        guard count >= -1, count <= type.shape[position].count ?? Int.max else {
+            throw ModelError(.invalidModel, "\(count) elements are asked of an axis that has \(type.shape[position])")
         }
-        if count >= 0 { shape[place] = Dimension(count) }
+        if count >= 0 { shape[position] = Dimension(count) }
         return givesIndices ? [type.with(shape), ValueType(indexType, shape)] : [type.with(shape)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
-        let place = try normalizedAxis(axis, rank: x.shape.count)
+        let position = try normalizedAxis(axis, rank: x.shape.count)
         let values = x.values
         var shape = x.shape
-        if count >= 0 { shape[place] = count }
-        guard shape[place] <= x.shape[place] else {
-            throw ModelError(.invalidInput, "\(count) elements are asked of an axis that has \(x.shape[place])")
+        if count >= 0 { shape[position] = count }
+        guard shape[position] <= x.shape[position] else {
+            throw ModelError(.invalidInput, "\(count) elements are asked of an axis that has \(x.shape[position])")
         }
-        let order = sortedPlaces(values, shape: x.shape, axis: place, isAscending: isAscending)
-        let view = StridedView(dense: x.shape).sliced(place, from: 0, count: shape[place])
+        let order = sortedPlaces(values, shape: x.shape, axis: position, isAscending: isAscending)
+        let view = StridedView(dense: x.shape).sliced(position, from: 0, count: shape[position])
         let indices = view.read(order)
-        let source = Lines(shape: x.shape, axis: place)
-        let target = Lines(shape: shape, axis: place)
+        let source = Lines(shape: x.shape, axis: position)
+        let target = Lines(shape: shape, axis: position)
         var best = [Double](repeating: 0, count: indices.count)
         for index in indices.indices where target.count > 0 {
             let start = index / (target.count * target.stride) * source.count * source.stride + index % target.stride
@@ -101,7 +101,7 @@ extension TopK: LoweredFromLayers {
                     context.constant(integers: [1])
                 )
                 var parts: [ValueID?] = []
-                for place in 0..<rank { parts.append(place == axis ? count : context.constant(integers: [-1])) }
+                for position in 0..<rank { parts.append(position == axis ? count : context.constant(integers: [-1])) }
                 let sizes = try context.append(Concat(axis: 0), parts)[0]
                 let begins = context.constant(integers: [Int](repeating: 0, count: rank))
                 var outputs: [ValueID] = []
@@ -117,11 +117,11 @@ extension TopK: LoweredFromLayers {
 extension TopK {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), x.scalarType == .float32 || x.scalarType == .int32,
-            !givesIndices || indexType == .int32, let place = try? normalizedAxis(axis, rank: x.logicalShape.count),
+            !givesIndices || indexType == .int32, let position = try? normalizedAxis(axis, rank: x.logicalShape.count),
             x.count > 0
         else { return [] }
-        let lines = Lines(shape: x.logicalShape, axis: place)
-        let count = request.results[0].logicalShape[place]
+        let lines = Lines(shape: x.logicalShape, axis: position)
+        let count = request.results[0].logicalShape[position]
         let (isInteger, isAscending, givesIndices) = (x.scalarType == .int32, isAscending, givesIndices)
         return [
             Kernel("sort") { context in
@@ -134,7 +134,7 @@ extension TopK {
                     isInteger: isInteger,
                     isAscending: isAscending,
                     values: context.result(),
-                    places: givesIndices ? context.resultIntegers(1) : nil
+                    positions: givesIndices ? context.resultIntegers(1) : nil
                 )
             }
         ]
@@ -151,7 +151,7 @@ func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool
             let (x, y) = (values[start + a * lines.stride], values[start + b * lines.stride])
             return isAscending ? x < y : x > y
         }
-        for (rank, place) in order.enumerated() { result[start + rank * lines.stride] = place }
+        for (rank, position) in order.enumerated() { result[start + rank * lines.stride] = position }
     }
     return result
 }
@@ -159,8 +159,8 @@ func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool
 extension TopK {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
         var shifted = self
-        return try context.overAxis(axis) { place in
-            shifted.axis = place
+        return try context.overAxis(axis) { position in
+            shifted.axis = position
             return shifted
         }
     }

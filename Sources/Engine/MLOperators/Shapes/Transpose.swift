@@ -42,11 +42,11 @@ extension Transpose: LoweredFromLayers {
                 // Axes of fewer than all are those at the end: an image [1, C, H, W] transposed as [C, H, W].
                 let x = try context.input()
                 let lead = max(0, context.rank(of: x) - parameters.axes.count)
-                let given = integers(parameters.axes)
-                guard given.allSatisfy(given.indices.contains) else {
-                    throw ModelError(.invalidModel, "\(given) is not a permutation of \(given.count) axes")
+                let provided = integers(parameters.axes)
+                guard provided.allSatisfy(provided.indices.contains) else {
+                    throw ModelError(.invalidModel, "\(provided) is not a permutation of \(provided.count) axes")
                 }
-                let axes = Array(0..<lead) + given.map { $0 + lead }
+                let axes = Array(0..<lead) + provided.map { $0 + lead }
                 try context.finish(try context.add(Transpose(axes), x))
             },
             LayerRule("permute", \.permute) { parameters, context throws(ModelError) in

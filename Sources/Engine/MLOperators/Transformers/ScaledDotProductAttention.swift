@@ -274,7 +274,7 @@ package struct AttentionGeometry: Sendable {
         let matrix = mask.map { Array($0.suffix(2)) } ?? []
         let columns = matrix.last ?? 1
         maskStrides = (matrix.count < 2 || matrix[0] == 1 ? 0 : columns, columns == 1 ? 0 : 1)
-        let places = broadcastOffsets(of: Array((mask ?? []).dropLast(2)), in: batch)
+        let positions = broadcastOffsets(of: Array((mask ?? []).dropLast(2)), in: batch)
         let size = matrix.elementCount
         var items: [Item] = []
         for index in 0..<batch.elementCount {
@@ -284,7 +284,7 @@ package struct AttentionGeometry: Sendable {
                     q: n * queries * qStride + h * depth,
                     k: n * keys * kStride + h * depth,
                     v: n * keys * vStride + h * valueDepth,
-                    mask: places[index] * size,
+                    mask: positions[index] * size,
                     result: n * queries * resultStride + h * valueDepth
                 )
             )

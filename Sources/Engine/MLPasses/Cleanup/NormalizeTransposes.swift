@@ -31,8 +31,8 @@ package struct NormalizeTransposes: Pass {
         let fixed = source.indices.map { source[$0] == 1 ? $0 : moved.popFirst() ?? $0 }
         guard fixed != permutation, fixed != Array(source.indices) else { return nil }
         return try block.patch(before: index) { (builder) throws(ModelError) in
-            let turned = try builder.add(Transpose(fixed), x)
-            return [(operation.results[0], try builder.reshaped(turned, to: target))]
+            let rotated = try builder.add(Transpose(fixed), x)
+            return [(operation.results[0], try builder.reshaped(rotated, to: target))]
         }
     }
 
@@ -44,10 +44,10 @@ package struct NormalizeTransposes: Pass {
         guard operation.op is Reshape, let target = block.type(of: operation.results[0]).shape.counts,
             let (transpose, producer, _) = block.producer(of: operation.operands[0], as: Transpose.self),
             let x = producer.operands[0], let source = block.type(of: x).shape.counts,
-            let turned = block.type(of: producer.results[0]).shape.counts
+            let rotated = block.type(of: producer.results[0]).shape.counts
         else { return nil }
-        let added = target.count - turned.count
-        guard added > 0, target.prefix(added).allSatisfy({ $0 == 1 }), Array(target.dropFirst(added)) == turned else {
+        let added = target.count - rotated.count
+        guard added > 0, target.prefix(added).allSatisfy({ $0 == 1 }), Array(target.dropFirst(added)) == rotated else {
             return nil
         }
         let permutation = try transpose.normalizedPermutation(rank: source.count)

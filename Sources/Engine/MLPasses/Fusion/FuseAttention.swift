@@ -48,7 +48,7 @@ private struct Scores {
     init?(_ scores: ValueID, in block: BlockView) {
         var current = scores
         if block.isUsedOnce(current), let add = block.producer(of: current, as: Binary<Add>.self)?.operation {
-            guard let (product, mask) = Self.sides(add, block) else { return nil }
+            guard let (product, mask) = Self.operands(add, block) else { return nil }
             (current, addend) = (product, mask)
         } else if let select = block.producer(of: current, as: Select.self)?.operation, block.isUsedOnce(current) {
             guard let condition = block.constant(select.operands[0]), let a = select.operands[1],
@@ -93,7 +93,7 @@ private struct Scores {
     }
 
     /// The operand of an addition that a product may be behind, and the other one.
-    private static func sides(_ add: Operation, _ block: BlockView) -> (product: ValueID, mask: ValueID)? {
+    private static func operands(_ add: Operation, _ block: BlockView) -> (product: ValueID, mask: ValueID)? {
         for (one, other) in [(0, 1), (1, 0)] {
             guard let product = add.operands[one], let mask = add.operands[other], block.constant(product) == nil,
                 block.isUsedOnce(product)

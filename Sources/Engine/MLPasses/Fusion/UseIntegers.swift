@@ -106,8 +106,8 @@ package struct UseIntegers: Pass {
                 guard let sum = operation.operands[one], let addend = operation.operands[other], sum != addend,
                     let (from, source, _) = block.producer(of: sum, as: FromGrid.self), block.isUsedOnce(sum),
                     let whole = source.operands[0], block.isUsedOnce(whole),
-                    let (product, made, _) = block.producer(of: whole, as: IntegerProduct.self),
-                    let grid = product.grid, product.activation == .none, made.operands[5] == nil,
+                    let (product, created, _) = block.producer(of: whole, as: IntegerProduct.self),
+                    let grid = product.grid, product.activation == .none, created.operands[5] == nil,
                     let rounded = QuantizationGrid(
                         scale: grid.scale,
                         step: from.step,
@@ -121,7 +121,7 @@ package struct UseIntegers: Pass {
                         var product = product
                         product.grid = nil
                         product.rounded = rounded
-                        var operands = made.operands
+                        var operands = created.operands
                         operands[5] = addend
                         if let (from, source, _) = block.producer(of: addend, as: FromGrid.self) {
                             product.residualStep = from.step
@@ -164,12 +164,12 @@ package struct UseIntegers: Pass {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
             guard let x = operation.operands.first ?? nil,
-                let (product, made, _) = block.producer(of: x, as: IntegerProduct.self), product.grid == nil,
+                let (product, created, _) = block.producer(of: x, as: IntegerProduct.self), product.grid == nil,
                 block.isUsedOnce(x), let changed = change(operation, product)
             else { continue }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
-                    [(operation.results[0], try builder.append(changed, made.operands)[0])]
+                    [(operation.results[0], try builder.append(changed, created.operands)[0])]
                 }
             )
         }
@@ -212,7 +212,7 @@ private struct IntegerCandidate {
     init?(_ operation: Operation, _ block: BlockView) {
         guard let layer = Self.layer(operation.op), let activation = (operation.op as? any Fusable)?.activation,
             let (from, source, _) = block.producer(of: operation.operands[0], as: FromGrid.self),
-            let whole = source.operands[0], let reach = Self.reach(of: whole, block),
+            let whole = source.operands[0], let reach = Self.maximumMagnitude(of: whole, block),
             let constant = block.constant(operation.operands[1])
         else { return nil }
         product = IntegerProduct(layer, reach: reach, activation: activation)
@@ -249,7 +249,7 @@ private struct IntegerCandidate {
     }
 
     /// The greatest magnitude of an element of whole numbers, by the grid that they were made for.
-    private static func reach(of whole: ValueID, _ block: BlockView) -> Int? {
+    private static func maximumMagnitude(of whole: ValueID, _ block: BlockView) -> Int? {
         let grid =
             block.producer(of: whole, as: ToGrid.self)?.op.grid
             ?? block.producer(of: whole, as: IntegerProduct.self)?.op.grid

@@ -19,7 +19,7 @@ extension Graph {
             } else {
                 result = try builder.add(Relayout(), id)
             }
-            builder.lay(result, layout)
+            builder.setLayout(result, layout)
             counterparts[id] = result
             counterparts[result] = id
             return result
@@ -47,7 +47,7 @@ extension Graph {
             }
             let names = operation.results.map { self[$0].name }
             let results = try builder.append(operation.op, placed, names: names)
-            for result in results where builder.constant(result) == nil { builder.lay(result, choice.result) }
+            for result in results where builder.constant(result) == nil { builder.setLayout(result, choice.result) }
             return results
         }
         if Verification.isOn { try laidOut.verify(after: "assignment of layouts") }

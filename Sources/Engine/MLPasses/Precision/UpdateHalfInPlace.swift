@@ -5,7 +5,8 @@ import MLOperators
 /// slice_update(cast(x16), u) → cast(slice_update(x16, cast(u))) where x16 is an input of float16 or such an update of
 /// one: a float16 state is then updated in place, and only the new part is converted.
 ///
-/// The same for scatter_nd(cast(x16), i, u) that replaces elements and whose result is cast to float16 again. The values are those that the state would have after the run.
+/// The same for scatter_nd(cast(x16), i, u) that replaces elements and whose result is cast to float16 again. The
+/// values are those that the state would have after the run.
 package struct UpdateHalfInPlace: Pass {
     package let name = "update half in place"
     package init() {}
@@ -13,7 +14,7 @@ package struct UpdateHalfInPlace: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let place = updatePlace(operation, block),
+            guard let position = updatePlace(operation, block),
                 let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
                 cast.scalarType == .float32, let source = producer.operands[0],
                 block.type(of: source).scalarType == .float16,
@@ -24,7 +25,7 @@ package struct UpdateHalfInPlace: Pass {
                 try block.patch(before: index) { (builder) throws(ModelError) in
                     var operands = operation.operands
                     operands[0] = source
-                    operands[place] = try builder.append(Cast(to: .float16), [operation.operands[place]])[0]
+                    operands[position] = try builder.append(Cast(to: .float16), [operation.operands[position]])[0]
                     let result = try builder.append(operation.op, operands)[0]
                     return [(operation.results[0], try builder.add(Cast(to: .float32), result))]
                 }

@@ -91,10 +91,10 @@ package struct FieldChange: Sendable, Equatable {
                 group.changed += 1
                 var difference = 0.0
                 if case (.number(let old), .number(let new)) = (old, value) { difference = abs(old - new) }
-                if group.changed == 1 || difference > group.largest ?? 0 {
+                if group.changed == 1 || difference > group.maximumDifference ?? 0 {
                     group.example = (path, old.text, value.text)
                 }
-                if difference > 0 { group.largest = max(group.largest ?? 0, difference) }
+                if difference > 0 { group.maximumDifference = max(group.maximumDifference ?? 0, difference) }
             }
         }
         for (path, value) in before where !known.contains(path) {
@@ -111,7 +111,7 @@ package struct FieldChange: Sendable, Equatable {
                 added: group.added,
                 removed: group.removed,
                 count: group.count,
-                largestDifference: group.largest,
+                largestDifference: group.maximumDifference,
                 example: example.0,
                 before: example.1,
                 after: example.2
@@ -124,7 +124,7 @@ package struct FieldChange: Sendable, Equatable {
         var added = 0
         var removed = 0
         var count = 0
-        var largest: Double?
+        var maximumDifference: Double?
         var example: (String, String?, String?)?
     }
 

@@ -9,15 +9,15 @@ package struct ModelChange: Sendable, Equatable {
 
     package let kind: Kind
     /// The part that differs: "input 'x'", "layer 'conv1' (convolution)".
-    package let place: String
+    package let location: String
     /// The attribute that changed; empty for the part as a whole.
     package let attribute: String
     package let before: String?
     package let after: String?
 
-    init(_ kind: Kind, _ place: String, _ attribute: String = "", before: String? = nil, after: String? = nil) {
+    init(_ kind: Kind, _ location: String, _ attribute: String = "", before: String? = nil, after: String? = nil) {
         self.kind = kind
-        self.place = place
+        self.location = location
         self.attribute = attribute
         self.before = before
         self.after = after
@@ -31,7 +31,7 @@ package struct ModelComparison: Sendable {
     /// Operations and layers that exist in one model only, or have different attributes.
     package private(set) var structure: [ModelChange] = []
     /// Different fields of models that are not graphs.
-    package private(set) var fields: [(place: String, change: FieldChange)] = []
+    package private(set) var fields: [(location: String, change: FieldChange)] = []
     /// Tensors with a counterpart of the same shape, the largest changes first.
     package private(set) var weights: [WeightChange] = []
     /// Tensors that exist in one model only, or whose shapes differ.
@@ -93,93 +93,95 @@ package struct ModelComparison: Sendable {
 
     // MARK: Models
 
-    private mutating func compare(_ a: ModelFile, _ b: ModelFile, inside place: String) {
+    private mutating func compare(_ a: ModelFile, _ b: ModelFile, inside location: String) {
         let (first, second) = (a.specification, b.specification)
-        interface += InterfaceComparison.changes(first, second, inside: place)
+        interface += InterfaceComparison.changes(first, second, inside: location)
         metadata += InterfaceComparison.metadata(
             first.description_p.metadata,
             second.description_p.metadata,
-            inside: place
+            inside: location
         )
         guard first.kindName == second.kindName else {
             structure.append(
                 ModelChange(
                     .changed,
-                    place.isEmpty ? "model" : place,
+                    location.isEmpty ? "model" : location,
                     "kind",
                     before: first.kindName,
                     after: second.kindName
                 )
             )
-            return pairByShape(a.parameterTensors(), b.parameterTensors(), inside: place)
+            return pairByShape(a.parameterTensors(), b.parameterTensors(), inside: location)
         }
-        if !first.stages.isEmpty || !second.stages.isEmpty { return compareStages(a, b, inside: place) }
+        if !first.stages.isEmpty || !second.stages.isEmpty { return compareStages(a, b, inside: location) }
         guard let old = StructureList.lists(of: a), let new = StructureList.lists(of: b) else {
-            return compareFields(a, b, inside: place)
+            return compareFields(a, b, inside: location)
         }
         for list in old where !new.contains(where: { $0.name == list.name }) {
-            structure.append(ModelChange(.removed, place + "function '\(list.name)'"))
+            structure.append(ModelChange(.removed, location + "function '\(list.name)'"))
         }
         for list in new {
             guard let partner = old.first(where: { $0.name == list.name }) else {
-                structure.append(ModelChange(.added, place + "function '\(list.name)'"))
+                structure.append(ModelChange(.added, location + "function '\(list.name)'"))
                 continue
             }
-            let prefix = list.name.isEmpty || new.count == 1 ? place : place + "function '\(list.name)' › "
+            let prefix = list.name.isEmpty || new.count == 1 ? location : location + "function '\(list.name)' › "
             compare(partner, list, a.specification, b.specification, inside: prefix)
         }
-        compareNetworks(first, second, inside: place)
+        compareNetworks(first, second, inside: location)
     }
 
-    private mutating func compareStages(_ a: ModelFile, _ b: ModelFile, inside place: String) {
+    private mutating func compareStages(_ a: ModelFile, _ b: ModelFile, inside location: String) {
         let (old, new) = (
             Array(zip(a.specification.stages, a.stageNames)), Array(zip(b.specification.stages, b.stageNames))
         )
         for index in 0..<max(old.count, new.count) {
             guard old.indices.contains(index) else {
-                structure.append(ModelChange(.added, place + "model '\(new[index].1)'", after: new[index].0.kindName))
+                structure.append(
+                    ModelChange(.added, location + "model '\(new[index].1)'", after: new[index].0.kindName)
+                )
                 continue
             }
             guard new.indices.contains(index) else {
                 structure.append(
-                    ModelChange(.removed, place + "model '\(old[index].1)'", before: old[index].0.kindName)
+                    ModelChange(.removed, location + "model '\(old[index].1)'", before: old[index].0.kindName)
                 )
                 continue
             }
             let name = new[index].1
             if old[index].1 != name {
                 structure.append(
-                    ModelChange(.changed, place + "model \(index)", "name", before: old[index].1, after: name)
+                    ModelChange(.changed, location + "model \(index)", "name", before: old[index].1, after: name)
                 )
             }
             compare(
                 a.stage(old[index].0, named: name),
                 b.stage(new[index].0, named: name),
-                inside: place + "model '\(name)' › "
+                inside: location + "model '\(name)' › "
             )
         }
     }
 
     /// Compares models that are not graphs field by field.
-    private mutating func compareFields(_ a: ModelFile, _ b: ModelFile, inside place: String) {
+    private mutating func compareFields(_ a: ModelFile, _ b: ModelFile, inside location: String) {
         let (first, second) = (a.parameterTensors(), b.parameterTensors())
-        if first.count == second.count, !first.isEmpty { pair(first, second, inside: place) }
+        if first.count == second.count, !first.isEmpty { pair(first, second, inside: location) }
         var (old, new) = (a.specification, b.specification)
         (old.description_p, new.description_p) = (SpecModelDescription(), SpecModelDescription())
         (old.specificationVersion, new.specificationVersion) = (0, 0)
         guard old != new else { return }
-        fields += FieldChange.changes(old, new).map { (place, $0) }
+        fields += FieldChange.changes(old, new).map { (location, $0) }
     }
 
     /// Compares a network's fields other than its layers: preprocessing, shape mappings, updates, labels.
-    private mutating func compareNetworks(_ a: SpecModel, _ b: SpecModel, inside place: String) {
+    private mutating func compareNetworks(_ a: SpecModel, _ b: SpecModel, inside location: String) {
         var (old, new) = (a, b)
         guard old.networkLayers != nil, new.networkLayers != nil else { return }
         (old.networkLayers, new.networkLayers) = ([], [])
         (old.description_p, new.description_p) = (SpecModelDescription(), SpecModelDescription())
         (old.specificationVersion, new.specificationVersion) = (0, 0)
         guard old != new else { return }
-        fields += FieldChange.changes(old, new).filter { !$0.path.contains("ClassLabels") }.map { (place, $0) }
+        fields += FieldChange.changes(old, new).filter { !$0.path.contains("ClassLabels") }.map { (location, $0) }
     }
 
     // MARK: Operations
@@ -189,11 +191,11 @@ package struct ModelComparison: Sendable {
         _ b: StructureList,
         _ first: SpecModel,
         _ second: SpecModel,
-        inside place: String
+        inside location: String
     ) {
         let match = ItemMatch(a.items, b.items)
         let noun = first.networkLayers == nil ? "operation" : "layer"
-        func title(_ item: StructureItem) -> String { "\(place)\(noun) '\(item.name)' (\(item.kind))" }
+        func title(_ item: StructureItem) -> String { "\(location)\(noun) '\(item.name)' (\(item.kind))" }
         for index in match.removed { structure.append(ModelChange(.removed, title(a.items[index]))) }
         for index in match.added { structure.append(ModelChange(.added, title(b.items[index]))) }
         var renamed: [String: String] = [:]
@@ -218,12 +220,16 @@ package struct ModelComparison: Sendable {
                 )
             }
         }
-        pairTensors(a, b, match, inside: place)
+        pairTensors(a, b, match, inside: location)
         itemCount += b.items.count
     }
 
-    private mutating func pairTensors(_ a: StructureList, _ b: StructureList, _ match: ItemMatch, inside place: String)
-    {
+    private mutating func pairTensors(
+        _ a: StructureList,
+        _ b: StructureList,
+        _ match: ItemMatch,
+        inside location: String
+    ) {
         var (seenA, seenB) = (Set<String>(), Set<String>())
         for (i, j) in match.pairs {
             let arguments = Dictionary(b.items[j].parameters.map { ($0.argument, $0.tensor) }) { $1 }
@@ -234,7 +240,7 @@ package struct ModelComparison: Sendable {
                 let isNew = seenA.insert(name).inserted
                 let isOtherNew = seenB.insert(other).inserted
                 guard isNew || isOtherNew else { continue }
-                if compare(first, second, inside: place) {
+                if compare(first, second, inside: location) {
                     firstMoved = min(firstMoved ?? .max, itemCount + j)
                     movedOwners.append(b.items[j].name)
                 }
@@ -244,62 +250,66 @@ package struct ModelComparison: Sendable {
         for name in b.tensorNames where !seenB.contains(name) {
             if !seenA.contains(name), let first = a.tensors[name], let second = b.tensors[name] {
                 seenA.insert(name)
-                if compare(first, second, inside: place) { movedOwners.append(name) }
+                if compare(first, second, inside: location) { movedOwners.append(name) }
             } else if let tensor = b.tensors[name] {
-                unpaired.append(ModelChange(.added, "\(place)'\(name)'", after: "\(tensor.storage) \(tensor.shape)"))
+                unpaired.append(ModelChange(.added, "\(location)'\(name)'", after: "\(tensor.storage) \(tensor.shape)"))
             }
         }
         for name in a.tensorNames where !seenA.contains(name) {
             guard let tensor = a.tensors[name] else { continue }
-            unpaired.append(ModelChange(.removed, "\(place)'\(name)'", before: "\(tensor.storage) \(tensor.shape)"))
+            unpaired.append(ModelChange(.removed, "\(location)'\(name)'", before: "\(tensor.storage) \(tensor.shape)"))
         }
     }
 
     /// Pairs the tensors of models in different languages: those of the same shape in order.
-    private mutating func pairByShape(_ a: [ParameterTensor], _ b: [ParameterTensor], inside place: String) {
+    private mutating func pairByShape(_ a: [ParameterTensor], _ b: [ParameterTensor], inside location: String) {
         func shape(_ tensor: ParameterTensor) -> [Int] { tensor.shape.filter { $0 != 1 } }
         var partners = Dictionary(grouping: b, by: shape).mapValues { $0[...] }
         for tensor in a {
             if let partner = partners[shape(tensor)]?.popFirst() {
-                if compare(tensor, partner, inside: place) { movedOwners.append(partner.name) }
+                if compare(tensor, partner, inside: location) { movedOwners.append(partner.name) }
             } else {
                 unpaired.append(
-                    ModelChange(.removed, "\(place)'\(tensor.name)'", before: "\(tensor.storage) \(tensor.shape)")
+                    ModelChange(.removed, "\(location)'\(tensor.name)'", before: "\(tensor.storage) \(tensor.shape)")
                 )
             }
         }
         let left = Set(partners.values.flatMap { $0.map(\.name) })
         for tensor in b where left.contains(tensor.name) {
-            unpaired.append(ModelChange(.added, "\(place)'\(tensor.name)'", after: "\(tensor.storage) \(tensor.shape)"))
+            unpaired.append(
+                ModelChange(.added, "\(location)'\(tensor.name)'", after: "\(tensor.storage) \(tensor.shape)")
+            )
         }
     }
 
     /// Pairs tensors by name.
-    private mutating func pair(_ a: [ParameterTensor], _ b: [ParameterTensor], inside place: String) {
+    private mutating func pair(_ a: [ParameterTensor], _ b: [ParameterTensor], inside location: String) {
         let partners = Dictionary(b.map { ($0.name, $0) }) { first, _ in first }
         let names = Set(a.map(\.name))
         for tensor in a {
             if let partner = partners[tensor.name] {
-                if compare(tensor, partner, inside: place) { movedOwners.append(tensor.name) }
+                if compare(tensor, partner, inside: location) { movedOwners.append(tensor.name) }
             } else {
                 unpaired.append(
-                    ModelChange(.removed, "\(place)'\(tensor.name)'", before: "\(tensor.storage) \(tensor.shape)")
+                    ModelChange(.removed, "\(location)'\(tensor.name)'", before: "\(tensor.storage) \(tensor.shape)")
                 )
             }
         }
         for tensor in b where !names.contains(tensor.name) {
-            unpaired.append(ModelChange(.added, "\(place)'\(tensor.name)'", after: "\(tensor.storage) \(tensor.shape)"))
+            unpaired.append(
+                ModelChange(.added, "\(location)'\(tensor.name)'", after: "\(tensor.storage) \(tensor.shape)")
+            )
         }
     }
 
     /// - Returns: Whether the values differ.
-    private mutating func compare(_ a: ParameterTensor, _ b: ParameterTensor, inside place: String) -> Bool {
+    private mutating func compare(_ a: ParameterTensor, _ b: ParameterTensor, inside location: String) -> Bool {
         do throws(ModelError) {
             guard let change = try WeightChange(a, b) else {
                 unpaired.append(
                     ModelChange(
                         .changed,
-                        "\(place)'\(b.name)'",
+                        "\(location)'\(b.name)'",
                         "shape",
                         before: "\(a.shape)",
                         after: "\(b.shape)"
@@ -310,7 +320,7 @@ package struct ModelComparison: Sendable {
             weights.append(change)
             return change.hasMoved
         } catch {
-            failures.append(place.isEmpty ? error : error.at(place))
+            failures.append(location.isEmpty ? error : error.at(location))
             return false
         }
     }
@@ -341,24 +351,25 @@ private struct ItemMatch {
 
     /// Pairs the items between two pairs: by name, then by kind in order.
     private mutating func pairRest(_ a: [StructureItem], _ old: Range<Int>, _ b: [StructureItem], _ new: Range<Int>) {
-        var rest = Array(new)
+        var remaining = Array(new)
         var left: [Int] = []
         var found: [(Int, Int)] = []
         for index in old {
-            if let place = rest.firstIndex(where: { b[$0].name == a[index].name && b[$0].kind == a[index].kind }) {
-                found.append((index, rest.remove(at: place)))
+            if let location = remaining.firstIndex(where: { b[$0].name == a[index].name && b[$0].kind == a[index].kind }
+            ) {
+                found.append((index, remaining.remove(at: location)))
             } else {
                 left.append(index)
             }
         }
         for index in left {
-            if let place = rest.firstIndex(where: { b[$0].kind == a[index].kind }) {
-                found.append((index, rest.remove(at: place)))
+            if let location = remaining.firstIndex(where: { b[$0].kind == a[index].kind }) {
+                found.append((index, remaining.remove(at: location)))
             } else {
                 removed.append(index)
             }
         }
         pairs += found.sorted { $0.0 < $1.0 }
-        added += rest
+        added += remaining
     }
 }

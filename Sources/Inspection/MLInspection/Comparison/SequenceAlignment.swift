@@ -4,7 +4,7 @@
 /// in each.
 enum SequenceAlignment {
     /// The largest table, in pairs of elements, for which the longest common subsequence is computed.
-    private static let largestTable = 4_000_000
+    private static let maximumTableSize = 4_000_000
 
     /// The indices of matching elements, increasing in both sequences.
     static func pairs(_ a: [Int], _ b: [Int]) -> [(Int, Int)] {
@@ -26,7 +26,7 @@ enum SequenceAlignment {
         }
         defer { pairs += tail.reversed() }
         guard !a.isEmpty, !b.isEmpty else { return }
-        if a.count <= largestTable / b.count { return table(a, b, &pairs) }
+        if a.count <= maximumTableSize / b.count { return table(a, b, &pairs) }
         let anchors = anchors(a, b)
         // Long sequences without elements that occur once in both cannot be aligned.
         guard !anchors.isEmpty else { return }
@@ -68,12 +68,14 @@ enum SequenceAlignment {
     /// The longest increasing sequence of elements that occur once in both (patience sorting).
     private static func anchors(_ a: ArraySlice<Int>, _ b: ArraySlice<Int>) -> [(Int, Int)] {
         func single(_ list: ArraySlice<Int>) -> [Int: Int] {
-            var places: [Int: Int?] = [:]
-            for index in list.indices { places[list[index]] = places[list[index]] == nil ? .some(index) : .some(nil) }
-            return places.compactMapValues { $0 }
+            var locations: [Int: Int?] = [:]
+            for index in list.indices {
+                locations[list[index]] = locations[list[index]] == nil ? .some(index) : .some(nil)
+            }
+            return locations.compactMapValues { $0 }
         }
-        let places = single(b)
-        let common = single(a).compactMap { element, index in places[element].map { (index, $0) } }.sorted {
+        let locations = single(b)
+        let common = single(a).compactMap { element, index in locations[element].map { (index, $0) } }.sorted {
             $0.0 < $1.0
         }
         var piles: [Int] = []

@@ -91,23 +91,23 @@ extension StructureItem {
         for (name, argument) in operation.inputs.sorted(by: { $0.key < $1.key }) {
             let isList = argument.arguments.count > 1
             for (index, binding) in argument.arguments.enumerated() {
-                let place = isList ? "\(name)[\(index)]" : name
+                let location = isList ? "\(name)[\(index)]" : name
                 switch binding.binding {
-                case .name(let source)? where names.contains(source): parameters.append((place, source))
+                case .name(let source)? where names.contains(source): parameters.append((location, source))
                 case .name(let source)? where constants.isConstant(source):
-                    attributes[place] = (try? constants.tensor(named: source)).map(Self.text) ?? "constant"
-                case .name(let source)?: inputs.append((place, source))
-                case .value(let value)?: attributes[place] = Self.text(value, file)
+                    attributes[location] = (try? constants.tensor(named: source)).map(Self.text) ?? "constant"
+                case .name(let source)?: inputs.append((location, source))
+                case .value(let value)?: attributes[location] = Self.text(value, file)
                 case nil: break
                 }
             }
         }
         var types: [String: String] = [:]
         for (index, output) in operation.outputs.enumerated() {
-            let place = operation.outputs.count > 1 ? "result \(index)" : "result"
+            let location = operation.outputs.count > 1 ? "result \(index)" : "result"
             guard let type = try? ValueType(output.type) else { continue }
-            attributes[place] = "[\(type.shape.map(\.description).joined(separator: ", "))]"
-            types["\(place) type"] = type.scalarType.milName
+            attributes[location] = "[\(type.shape.map(\.description).joined(separator: ", "))]"
+            types["\(location) type"] = type.scalarType.milName
         }
         self.init(
             name: operation.outputs.first?.name ?? "",
@@ -145,13 +145,13 @@ extension StructureItem {
         )
     }
 
-    private static let mostShown = 16
+    private static let maximumItemCount = 16
 
     private static func text(_ value: MILValue, _ file: ModelFile) -> String {
         guard let tensor = try? file.tensor(of: value) else {
             let elements = value.immediateValue.list.values
             return elements.isEmpty
-                ? "constant" : elements.prefix(mostShown).map { text($0, file) }.joined(separator: ", ")
+                ? "constant" : elements.prefix(maximumItemCount).map { text($0, file) }.joined(separator: ", ")
         }
         return text(tensor)
     }
@@ -161,8 +161,8 @@ extension StructureItem {
         guard let tensor else { return "constant" }
         let texts =
             tensor.scalarType == .string
-            ? tensor.strings : tensor.count <= mostShown ? tensor.values.map(Self.number) : []
-        guard tensor.count <= mostShown else {
+            ? tensor.strings : tensor.count <= maximumItemCount ? tensor.values.map(Self.number) : []
+        guard tensor.count <= maximumItemCount else {
             var hash: UInt64 = 0xCBF2_9CE4_8422_2325
             func add(_ bits: UInt64) { hash = (hash ^ bits) &* 0x100_0000_01B3 }
             if tensor.scalarType == .string {

@@ -58,7 +58,7 @@ package struct ComputeCost: Sendable {
             .sorted { ($1.operations, $0.kind) < ($0.operations, $1.kind) }
         uncounted = count.uncounted
         assumedShapes = assumed
-        activationBytes = graph.largestLiveBytes
+        activationBytes = graph.peakLiveBytes
     }
 
     private static func defaultShape(
@@ -221,14 +221,14 @@ extension Graph {
     private static let views: Set<String> = ["reshape", "expand_dims", "squeeze", "identity", "flatten2d"]
 
     /// The maximum size in bytes of results and inputs that later operations still need, as float32.
-    fileprivate var largestLiveBytes: Int {
+    fileprivate var peakLiveBytes: Int {
         var lastUse: [ValueID: Int] = [:]
-        for (place, operation) in body.operations.enumerated() {
-            for id in operation.usedValues { lastUse[id] = place }
+        for (location, operation) in body.operations.enumerated() {
+            for id in operation.usedValues { lastUse[id] = location }
         }
         for id in body.outputs { lastUse[id] = body.operations.count }
         var ending: [Int: [ValueID]] = [:]
-        for (id, place) in lastUse { ending[place, default: []].append(id) }
+        for (id, location) in lastUse { ending[location, default: []].append(id) }
         // A malicious file may declare inputs whose number of elements overflows.
         func bytes(_ id: ValueID) -> Double {
             guard constant(id) == nil, type(of: id).scalarType != .string, let shape = type(of: id).shape.counts else {
@@ -238,18 +238,18 @@ extension Graph {
         }
         var isView: Set<ValueID> = []
         var live = body.inputs.reduce(0.0) { $0 + bytes($1) }
-        var most = live
-        for (place, operation) in body.operations.enumerated() {
+        var peak = live
+        for (location, operation) in body.operations.enumerated() {
             if Self.views.contains(operation.op.displayName) {
                 isView.formUnion(operation.results)
             } else {
                 live += operation.results.reduce(0.0) { $0 + bytes($1) }
             }
-            most = max(most, live)
-            for id in ending[place] ?? [] where !isView.contains(id) { live -= bytes(id) }
+            peak = max(peak, live)
+            for id in ending[location] ?? [] where !isView.contains(id) { live -= bytes(id) }
             for id in operation.results where lastUse[id] == nil && !isView.contains(id) { live -= bytes(id) }
         }
-        return Int(saturating: most)
+        return Int(saturating: peak)
     }
 }
 

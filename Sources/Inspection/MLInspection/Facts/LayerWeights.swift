@@ -205,9 +205,9 @@ extension SpecNeuralNetworkLayer {
 
     /// The tensors of this layer.
     ///
-    /// - Parameter place: The name of the layer.
+    /// - Parameter location: The name of the layer.
     /// - Returns: The tensors in the order of the specification; empty for a layer without weights.
-    func parameterTensors(_ place: String) -> [ParameterTensor] {
+    func parameterTensors(_ location: String) -> [ParameterTensor] {
         weightFields.compactMap { field in
             let weights = self[keyPath: field.path]
             guard !weights.isEmpty else { return nil }
@@ -219,7 +219,7 @@ extension SpecNeuralNetworkLayer {
             let shape = stated?.1 == count ? stated?.0 ?? [count] : [count]
             let channelAxis = shape.indices.contains(field.channelAxis) ? field.channelAxis : 0
             return ParameterTensor(
-                name: "\(place).\(field.name)",
+                name: "\(location).\(field.name)",
                 shape: shape,
                 count: count,
                 storage: weights.storage,

@@ -130,10 +130,10 @@ struct ProgramConstants: Sendable {
         )
         let op = try type.init(reading: &arguments)
         let results = try builder.append(op, arguments.operands, names: maker.outputs.map(\.name))
-        guard let place = maker.outputs.firstIndex(where: { $0.name == name }), place < results.count else {
+        guard let location = maker.outputs.firstIndex(where: { $0.name == name }), location < results.count else {
             throw ModelError(.invalidModel, "'\(maker.type)' gives no value '\(name)'")
         }
-        return results[place]
+        return results[location]
     }
 
     // MARK: Storage
@@ -228,11 +228,11 @@ struct ProgramConstants: Sendable {
     /// The position of its bytes in a weight file.
     private func origin(_ maker: MILOperation) -> String? {
         let values = maker.type == "const" ? [maker.attributes["val"]] : maker.partNames.map { stored(maker, $0) }
-        let places = values.compactMap { value -> String? in
+        let locations = values.compactMap { value -> String? in
             guard case .blobFileValue(let reference)? = value?.value else { return nil }
             return "\(reference.fileName)@\(reference.offset)"
         }
-        return places.isEmpty ? nil : places.joined(separator: " ")
+        return locations.isEmpty ? nil : locations.joined(separator: " ")
     }
 }
 

@@ -4,7 +4,7 @@ import MLNumerics
 struct FindingList {
     private(set) var findings: [ModelFinding] = []
     /// The current place in the model.
-    private var place: [String] = []
+    private var location: [String] = []
     private var known: Set<ModelFinding> = []
 
     mutating func error(_ message: String, at steps: String...) { add(.error, message, steps) }
@@ -23,9 +23,9 @@ struct FindingList {
 
     /// Runs `body` one level deeper.
     mutating func inside(_ step: String, _ body: (inout FindingList) -> Void) {
-        place.append(step)
+        location.append(step)
         body(&self)
-        place.removeLast()
+        location.removeLast()
     }
 
     /// Runs `body` and records an error as a finding.
@@ -39,7 +39,11 @@ struct FindingList {
     }
 
     private mutating func add(_ severity: ModelFinding.Severity, _ message: String, _ steps: [String]) {
-        let finding = ModelFinding(severity: severity, place: place + steps.filter { !$0.isEmpty }, message: message)
+        let finding = ModelFinding(
+            severity: severity,
+            location: location + steps.filter { !$0.isEmpty },
+            message: message
+        )
         if known.insert(finding).inserted { findings.append(finding) }
     }
 }

@@ -9,11 +9,11 @@ package struct ModelFinding: Hashable, Sendable, CustomStringConvertible {
 
     package let severity: Severity
     /// The location from the outside in: model of a pipeline, function, layer, field.
-    package let place: [String]
+    package let location: [String]
     /// The problem and, where possible, the remedy.
     package let message: String
 
     package var description: String {
-        "\(severity.rawValue): " + (place.isEmpty ? "" : place.joined(separator: " › ") + ": ") + message
+        "\(severity.rawValue): " + (location.isEmpty ? "" : location.joined(separator: " › ") + ": ") + message
     }
 }

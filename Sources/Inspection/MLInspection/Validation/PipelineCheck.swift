@@ -64,7 +64,7 @@ enum PipelineCheck {
         _ input: SpecFeatureDescription,
         _ list: inout FindingList
     ) {
-        let place = "input '\(input.name)'"
+        let location = "input '\(input.name)'"
         func isNumber(_ type: SpecFeatureType) -> Bool {
             switch type.type {
             case .int64Type?, .doubleType?: true
@@ -72,22 +72,23 @@ enum PipelineCheck {
             }
         }
         switch (source.type.type, input.type.type) {
-        case (.multiArrayType(let given)?, .multiArrayType(let taken)?):
-            if given.shapeFlexibility == nil, taken.shapeFlexibility == nil, !given.shape.isEmpty, !taken.shape.isEmpty,
-                given.shape.filter({ $0 != 1 }) != taken.shape.filter({ $0 != 1 })
+        case (.multiArrayType(let provided)?, .multiArrayType(let used)?):
+            if provided.shapeFlexibility == nil, used.shapeFlexibility == nil, !provided.shape.isEmpty,
+                !used.shape.isEmpty,
+                provided.shape.filter({ $0 != 1 }) != used.shape.filter({ $0 != 1 })
             {
-                list.warning("it takes \(input.typeText), but \(source.typeText) is given", at: place)
+                list.warning("it takes \(input.typeText), but \(source.typeText) is given", at: location)
             }
         case (.imageType?, .imageType?), (.stringType?, .stringType?), (.stateType?, .stateType?): break
-        case (.dictionaryType(let given)?, .dictionaryType(let taken)?):
-            if given.keyType != taken.keyType { mismatch() }
-        case (.sequenceType(let given)?, .sequenceType(let taken)?):
-            if given.type != taken.type { mismatch() }
+        case (.dictionaryType(let provided)?, .dictionaryType(let used)?):
+            if provided.keyType != used.keyType { mismatch() }
+        case (.sequenceType(let provided)?, .sequenceType(let used)?):
+            if provided.type != used.type { mismatch() }
         case (nil, _), (_, nil): break
         default: if !isNumber(source.type) || !isNumber(input.type) { mismatch() }
         }
         func mismatch() {
-            list.error("it takes \(input.typeText), but \(source.typeText) is given", at: place)
+            list.error("it takes \(input.typeText), but \(source.typeText) is given", at: location)
         }
     }
 }

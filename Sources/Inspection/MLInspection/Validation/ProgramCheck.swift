@@ -61,23 +61,23 @@ enum ProgramCheck {
             }
             compare(feature, input.type, &list)
         }
-        let taken = Set((function.inputs + block.inputs).map(\.name))
-        for feature in features where !taken.contains(feature.name) {
+        let used = Set((function.inputs + block.inputs).map(\.name))
+        for feature in features where !used.contains(feature.name) {
             list.error("the description lists it, but the function does not take it", at: "input '\(feature.name)'")
         }
-        var made = Set(block.outputs)
+        var created = Set(block.outputs)
         for operation in block.operations where operation.type == "classify" {
-            made.formUnion([description.predictedFeatureName, description.predictedProbabilitiesName])
-            made.formUnion(operation.outputs.map(\.name))
+            created.formUnion([description.predictedFeatureName, description.predictedProbabilitiesName])
+            created.formUnion(operation.outputs.map(\.name))
         }
-        for feature in description.output where !made.contains(feature.name) {
+        for feature in description.output where !created.contains(feature.name) {
             list.error("the description lists it, but the function does not give it", at: "output '\(feature.name)'")
         }
     }
 
     /// Reports different declarations of an array's type in the interface and the program.
     private static func compare(_ feature: SpecFeatureDescription, _ type: MILValueType, _ list: inout FindingList) {
-        let place = "input '\(feature.name)'"
+        let subject = "input '\(feature.name)'"
         guard let declared = try? ValueType(type) else { return }
         let array: SpecArrayFeatureType
         switch feature.type.type {
@@ -85,17 +85,17 @@ enum ProgramCheck {
         case .stateType(let value)?:
             array = value.arrayType
             if declared.kind != .state {
-                list.error("the description has a state, the function takes \(declared)", at: place)
+                list.error("the description has a state, the function takes \(declared)", at: subject)
             }
         default: return
         }
         if case .stateType? = feature.type.type {
         } else if declared.kind == .state {
-            list.error("the function keeps a state of that name, but the description has an array", at: place)
+            list.error("the function keeps a state of that name, but the description has an array", at: subject)
         }
         guard array.shapeFlexibility == nil, !array.shape.isEmpty, let shape = declared.shape.counts else { return }
         if array.shape.map({ Int(clamping: $0) }) != shape {
-            list.error("the description has the shape \(array.shape), the function takes \(declared)", at: place)
+            list.error("the description has the shape \(array.shape), the function takes \(declared)", at: subject)
         }
     }
 

@@ -51,7 +51,7 @@ package final class PageConnection: Sendable {
             if let place = Self.emptyLine(in: bytes, from: searched) {
                 return (Array(bytes[..<place]), Array(bytes[place...]))
             }
-            guard bytes.count <= PageRequest.longestHead else {
+            guard bytes.count <= PageRequest.maximumHeadByteCount else {
                 throw PageRequest.Refusal(431, "The head of the request is too long.")
             }
         }

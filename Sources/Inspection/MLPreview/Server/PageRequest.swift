@@ -20,8 +20,8 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     /// The maximum size of a head in bytes.
-    package static let longestHead = 16_384
-    private static let mostHeaders = 100
+    package static let maximumHeadByteCount = 16_384
+    private static let maximumHeaderCount = 100
 
     /// Parses a head that ends with an empty line.
     ///
@@ -50,14 +50,16 @@ package struct PageRequest: Sendable, Equatable {
 
     private static func lines(_ head: [UInt8]) throws(Refusal) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
-        var rest = head[...]
-        while let end = rest.firstIndex(of: 10) {
-            guard end > rest.startIndex, rest[end - 1] == 13 else { throw Refusal(400, "A line ends without CR.") }
-            let line = rest[rest.startIndex..<end - 1]
+        var remaining = head[...]
+        while let end = remaining.firstIndex(of: 10) {
+            guard end > remaining.startIndex, remaining[end - 1] == 13 else {
+                throw Refusal(400, "A line ends without CR.")
+            }
+            let line = remaining[remaining.startIndex..<end - 1]
             guard !line.contains(13) else { throw Refusal(400, "A line holds a CR.") }
             if line.isEmpty { return lines }
             lines.append(line)
-            rest = rest[(end + 1)...]
+            remaining = remaining[(end + 1)...]
         }
         throw Refusal(400, "The head is cut off.")
     }
@@ -80,7 +82,7 @@ package struct PageRequest: Sendable, Equatable {
     }
 
     private static func headers(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(Refusal) -> [String: String] {
-        guard lines.count <= mostHeaders else { throw Refusal(431, "The request has too many headers.") }
+        guard lines.count <= maximumHeaderCount else { throw Refusal(431, "The request has too many headers.") }
         var headers: [String: String] = [:]
         for line in lines {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,

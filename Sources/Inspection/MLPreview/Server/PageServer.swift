@@ -121,14 +121,14 @@ package final class PageServer: Sendable {
 
     private func serve(_ connection: PageConnection, _ handler: Handler) {
         do {
-            let (head, rest) = try connection.head(seconds: limits.headSeconds)
+            let (head, remaining) = try connection.head(seconds: limits.headSeconds)
             let request = try PageRequest(head: head)
             try access.check(request)
             let length = request.contentLength
             try reserve(length)
             defer { load.withLock { $0.bodyBytes -= length } }
             let seconds = limits.bodySeconds + Double(length) / Double(limits.bytesPerSecond)
-            let body = try connection.body(rest, length: length, seconds: seconds)
+            let body = try connection.body(remaining, length: length, seconds: seconds)
             switch handler(request, body, connection) {
             case .response(var response):
                 if request.path == "/" { response.headers.append(("Set-Cookie", access.cookie)) }

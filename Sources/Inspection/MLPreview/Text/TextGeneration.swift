@@ -33,7 +33,7 @@ package struct TextGeneration: Sendable {
     package let length: Int
     private let isFlexible: Bool
     /// The maximum number of tokens that are passed to a model of flexible length.
-    private static let longest = 1024
+    private static let maximumLength = 1024
 
     /// - Throws: When the model does not take token ids.
     package init(_ plan: PreviewPlan, _ interface: SpecModelDescription) throws(ModelError) {
@@ -46,8 +46,9 @@ package struct TextGeneration: Sendable {
         switch array.shapeFlexibility {
         case .shapeRange(let range)?:
             isFlexible = true
-            let most = range.sizeRanges.map { $0.upperBound < 0 ? Self.longest : Int(clamping: $0.upperBound) }.max()
-            length = min(most ?? 0, Self.longest)
+            let most = range.sizeRanges.map { $0.upperBound < 0 ? Self.maximumLength : Int(clamping: $0.upperBound) }
+                .max()
+            length = min(most ?? 0, Self.maximumLength)
         default:
             isFlexible = false
             length = UsageLines.sampleShape(array).max() ?? 0
@@ -85,12 +86,12 @@ package struct TextGeneration: Sendable {
         let row = rows == padded.count ? given.count - 1 : rows - 1
         guard row >= 0, scores.count > 0 else { throw ModelError(.invalidModel, "The model outputs no scores.") }
         let values = scores.values[row * classes..<(row + 1) * classes]
-        guard let greatest = values.filter(\.isFinite).max() else {
+        guard let maximum = values.filter(\.isFinite).max() else {
             throw ModelError(.invalidModel, "The model outputs no finite score.")
         }
-        let sum = values.reduce(0) { $1.isFinite ? $0 + exp($1 - greatest) : $0 }
+        let sum = values.reduce(0) { $1.isFinite ? $0 + exp($1 - maximum) : $0 }
         return values.enumerated().filter { $0.element.isFinite }.sorted { $0.element > $1.element }.prefix(width)
-            .map { Candidate(token: Int32(clamping: $0.offset), share: exp($0.element - greatest) / sum) }
+            .map { Candidate(token: Int32(clamping: $0.offset), share: exp($0.element - maximum) / sum) }
     }
 
     /// Samples one of the candidates.
@@ -103,10 +104,10 @@ package struct TextGeneration: Sendable {
         let weights = candidates.map { pow($0.share, 1 / choice.temperature) }
         let sum = weights.reduce(0, +)
         guard sum > 0, sum.isFinite else { return candidates.first }
-        var rest = Double.random(in: 0..<sum, using: &generator)
+        var remaining = Double.random(in: 0..<sum, using: &generator)
         for (candidate, weight) in zip(candidates, weights) {
-            rest -= weight
-            if rest < 0 { return candidate }
+            remaining -= weight
+            if remaining < 0 { return candidate }
         }
         return candidates.last
     }

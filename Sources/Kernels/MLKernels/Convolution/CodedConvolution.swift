@@ -22,8 +22,8 @@ extension ConvolutionWeights: ConvolvingWeights {
     }
 }
 
-/// The weights of a convolution or transposed convolution in one group, which stay codes of few bits; each call makes of
-/// them what its method reads, panel by panel where that is possible.
+/// The weights of a convolution or transposed convolution in one group, which stay codes of few bits; each call makes
+/// of them what its method reads, panel by panel where that is possible.
 ///
 /// Immutable.
 package struct CodedConvolution: ConvolvingWeights {
@@ -33,7 +33,7 @@ package struct CodedConvolution: ConvolvingWeights {
     private let isTransposed: Bool
 
     /// The bytes of expanded weights that are not worth the time of expanding them in every call.
-    private static let leastByteCount = 5 << 19
+    private static let minimumByteCount = 5 << 19
 
     /// Convolves with codes.
     ///
@@ -63,14 +63,14 @@ package struct CodedConvolution: ConvolvingWeights {
         guard Backend.current == .native else { return false }
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
-        shape.kernel = triple(kernel, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
         shape.in_channels = inputChannels
         shape.out_channels = outputChannels
         shape.groups = 1
         shape.transposed = isTransposed ? 1 : 0
         shape.method = cml_conv_choose(&shape)
         return shape.method == CML_CONV_DIRECT
-            || cml_conv_packed_bytes(cml_isa_current(), &shape, CML_F32) > leastByteCount
+            || cml_conv_packed_bytes(cml_isa_current(), &shape, CML_F32) > minimumByteCount
     }
 
     package func convolve(
@@ -82,7 +82,7 @@ package struct CodedConvolution: ConvolvingWeights {
         var lowered = epilogue.lowered(rowStride: weights.form.columns)
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
-        shape.kernel = triple(kernel, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
         shape.in_channels = inputChannels
         shape.out_channels = weights.form.columns
         shape.groups = 1

@@ -30,7 +30,7 @@ package struct ConvolutionGeometry: Hashable, Sendable {
 }
 
 /// Up to three values as a C array of three, with unused leading places holding `filler`.
-func triple(_ values: [Int], filler: Int) -> (Int, Int, Int) {
+func tuple3(_ values: [Int], filler: Int) -> (Int, Int, Int) {
     let padded = Array(repeating: filler, count: 3 - values.count) + values
     return (padded[0], padded[1], padded[2])
 }
@@ -39,10 +39,10 @@ extension cml_conv_shape {
     /// Sets the sizes, strides, dilations and padding.
     mutating func setGeometry(_ geometry: ConvolutionGeometry) {
         batch = geometry.batch
-        self.in = triple(geometry.inputSize, filler: 1)
-        out = triple(geometry.outputSize, filler: 1)
-        stride = triple(geometry.strides, filler: 1)
-        dilation = triple(geometry.dilations, filler: 1)
-        pad = triple(geometry.paddingBefore, filler: 0)
+        self.in = tuple3(geometry.inputSize, filler: 1)
+        out = tuple3(geometry.outputSize, filler: 1)
+        stride = tuple3(geometry.strides, filler: 1)
+        dilation = tuple3(geometry.dilations, filler: 1)
+        pad = tuple3(geometry.paddingBefore, filler: 0)
     }
 }

@@ -40,7 +40,7 @@ package enum ConvolutionKernel {
         }
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
-        shape.kernel = triple(weights.kernel, filler: 1)
+        shape.kernel = tuple3(weights.kernel, filler: 1)
         shape.method = weights.method
         shape.in_channels = weights.inputChannels
         shape.out_channels = weights.outputChannels

@@ -25,9 +25,9 @@ package final class ConvolutionWeights: PackedForm {
     /// Packs `source`: `[outputChannels, inputChannels/groups, kernel…]`, or, for a transposed convolution,
     /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as in MIL's `conv` and `conv_transpose`.
     ///
-    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for windows
-    /// of three elements along one or two axes), which makes them larger; they can then be used with every input size, but
-    /// only with strides of 1 and, of three axes, a dilation of 1 along the first.
+    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for
+    /// windows of three elements along one or two axes), which makes them larger; they can then be used with every
+    /// input size, but only with strides of 1 and, of three axes, a dilation of 1 along the first.
     package convenience init(
         _ source: UnsafePointer<Float>,
         inputChannels: Int,
@@ -82,7 +82,7 @@ package final class ConvolutionWeights: PackedForm {
     ) -> Int {
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
-        shape.kernel = triple(kernel, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
         shape.in_channels = inputChannels
         shape.out_channels = outputChannels
         shape.groups = groups
@@ -128,7 +128,7 @@ package final class ConvolutionWeights: PackedForm {
         _ geometry: ConvolutionGeometry?
     ) -> cml_conv_shape {
         var shape = cml_conv_shape()
-        shape.kernel = triple(kernel, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
         shape.in_channels = inputChannels
         shape.out_channels = outputChannels
         shape.groups = groups

@@ -57,7 +57,8 @@ package final class PlaneConvolution: PackedForm {
     }
 
     /// Whether a convolution between row-major neighbours is faster than transposing its operands: it has few products
-    /// per transposed element, and no faster method applies, or only one that gains little with the few channels of groups.
+    /// per transposed element, and no faster method applies, or only one that gains little with the few channels of
+    /// groups.
     package static func isFaster(
         _ geometry: ConvolutionGeometry,
         inputChannels: Int,
@@ -76,8 +77,8 @@ package final class PlaneConvolution: PackedForm {
         )
         let weights = kernel.reduce(outputChannels * (inputChannels / groups), *)
         let outputs = geometry.outputSize.reduce(1, *)
-        let turned = inputChannels * geometry.inputSize.reduce(1, *) + outputChannels * outputs
-        return (form == 0 || groups > 1) && weights <= 1 << 18 && weights * outputs < 240 * turned
+        let rotated = inputChannels * geometry.inputSize.reduce(1, *) + outputChannels * outputs
+        return (form == 0 || groups > 1) && weights <= 1 << 18 && weights * outputs < 240 * rotated
     }
 
     /// `y = epilogue(convolution(x))`; the epilogue's residual has the layout of `y` and may be `y`.
@@ -104,7 +105,7 @@ package final class PlaneConvolution: PackedForm {
 
 extension cml_conv_shape {
     fileprivate mutating func setChannels(_ inputs: Int, _ outputs: Int, kernel: [Int], groups: Int) {
-        self.kernel = triple(kernel, filler: 1)
+        self.kernel = tuple3(kernel, filler: 1)
         in_channels = inputs
         out_channels = outputs
         self.groups = groups

@@ -49,9 +49,9 @@ package struct RowMajorConvolution: Sendable {
         Transposition.run(x, turnedX, batch: geometry.batch, rows: inputChannels, columns: inputCount)
         var epilogue = epilogue
         if let residual = epilogue.residual {
-            let turned = (scratch + residualOffset).assumingMemoryBound(to: Float.self)
-            Transposition.run(residual, turned, batch: geometry.batch, rows: outputChannels, columns: outputCount)
-            epilogue.residual = UnsafePointer(turned)
+            let rotated = (scratch + residualOffset).assumingMemoryBound(to: Float.self)
+            Transposition.run(residual, rotated, batch: geometry.batch, rows: outputChannels, columns: outputCount)
+            epilogue.residual = UnsafePointer(rotated)
         }
         weights.convolve(turnedX, geometry, into: turnedY, epilogue: epilogue)
         Transposition.run(turnedY, y, batch: geometry.batch, rows: outputCount, columns: outputChannels)

@@ -8,7 +8,7 @@ package struct WeightGradientKernel: Sendable {
     private let window: ConvolutionGeometry
     private let kernel: [Int]
     private let inputCount: Int
-    private let places: Int
+    private let positions: Int
     private let kernelCount: Int
     private let channels: Int
     private let outputs: Int
@@ -44,7 +44,7 @@ package struct WeightGradientKernel: Sendable {
         outputs = outputChannels
         self.groups = groups
         inputCount = geometry.inputSize.reduce(1, *)
-        places = geometry.outputSize.reduce(1, *)
+        positions = geometry.outputSize.reduce(1, *)
         kernelCount = kernel.reduce(1, *)
         let placeRows = window.outputSize[0] * window.outputSize[1]
         let rowCount = channels / groups * kernelCount * window.outputSize[2]
@@ -90,14 +90,14 @@ package struct WeightGradientKernel: Sendable {
             let sum = sums + index * sumCount
             let own = index * blocks / parts..<(index + 1) * blocks / parts
             for block in own {
-                let (image, place) = block.quotientAndRemainder(dividingBy: blocksPerImage)
-                let first = place * blockRows
+                let (image, position) = block.quotientAndRemainder(dividingBy: blocksPerImage)
+                let first = position * blockRows
                 let lines = first..<min(first + blockRows, window.outputSize[0] * window.outputSize[1])
                 let start = first * window.outputSize[2]
                 let terms = lines.count * window.outputSize[2]
                 for group in 0..<groups {
                     let source = x + (image * channels + group * (channels / groups)) * inputCount
-                    let flow = dy + (image * outputs + group * columns) * places + start
+                    let flow = dy + (image * outputs + group * columns) * positions + start
                     let target = sum + group * rows * columns
                     var matrix = source + start
                     if !isPointwise {
@@ -107,12 +107,12 @@ package struct WeightGradientKernel: Sendable {
                     }
                     MatMulKernel.multiply(
                         matrix,
-                        MatMulKernel.RightHandSide(address: flow, termStride: 1, columnStride: places),
+                        MatMulKernel.RightHandSide(address: flow, termStride: 1, columnStride: positions),
                         into: target,
                         rows: rows,
                         terms: terms,
                         columns: columns,
-                        aStride: isPointwise ? places : terms,
+                        aStride: isPointwise ? positions : terms,
                         epilogue: Epilogue(residual: block == own.lowerBound ? nil : UnsafePointer(target))
                     )
                 }
@@ -121,9 +121,9 @@ package struct WeightGradientKernel: Sendable {
         for group in 0..<groups {
             for row in 0..<rows {
                 for column in 0..<columns {
-                    let place = (group * rows + row) * columns + column
-                    var total = sums[place]
-                    for index in 1..<max(parts, 1) { total += sums[index * sumCount + place] }
+                    let position = (group * rows + row) * columns + column
+                    var total = sums[position]
+                    for index in 1..<max(parts, 1) { total += sums[index * sumCount + position] }
                     result[(group * columns + column) * rows + row] = total
                 }
             }

@@ -29,13 +29,13 @@ package struct SuppressionKernel: Sendable {
         self.isPerClass = isPerClass
     }
 
-    /// Writes the indices of at most `count` boxes to `places`, best first, and returns their number; the best box is
-    /// selected even when all are dropped.
+    /// Writes the indices of at most `count` boxes to `positions`, best first, and returns their number; the best box
+    /// is selected even when all are dropped.
     package func run(
         boxes: UnsafePointer<Float>,
         scores: UnsafePointer<Float>,
         count: Int,
-        into places: UnsafeMutablePointer<Int32>
+        into positions: UnsafeMutablePointer<Int32>
     ) -> Int {
         var call = cml_suppression()
         call.boxes = boxCount
@@ -48,7 +48,7 @@ package struct SuppressionKernel: Sendable {
         call.has_threshold = scoreThreshold == nil ? 0 : 1
         call.threshold = scoreThreshold ?? 0
         call.per_class = isPerClass ? 1 : 0
-        return cml_suppress(cml_isa_current(), &call, boxes, scores, count, places)
+        return cml_suppress(cml_isa_current(), &call, boxes, scores, count, positions)
     }
 
     /// Selects boxes in each item of a batch, and moves them and their scores to the front of the results; the rest of
@@ -61,7 +61,7 @@ package struct SuppressionKernel: Sendable {
     ///   - count: The maximum number of selected boxes of an item.
     ///   - selectedBoxes: The selected boxes of each item, `count` instead of `boxCount`.
     ///   - selectedScores: The scores of the selected boxes, `count` instead of `boxCount`.
-    ///   - places: The indices of the selected boxes [batch][count], then −1.
+    ///   - positions: The indices of the selected boxes [batch][count], then −1.
     ///   - counts: The number of selected boxes of each item; `nil` when it is not needed.
     package func run(
         batch: Int,
@@ -70,14 +70,14 @@ package struct SuppressionKernel: Sendable {
         count: Int,
         selectedBoxes: UnsafeMutablePointer<Float>,
         selectedScores: UnsafeMutablePointer<Float>,
-        places: UnsafeMutablePointer<Int32>,
+        positions: UnsafeMutablePointer<Int32>,
         counts: UnsafeMutablePointer<Int32>?
     ) {
-        places.update(repeating: -1, count: batch * count)
+        positions.update(repeating: -1, count: batch * count)
         for item in 0..<batch {
             let itemBoxes = boxes + item * boxCount * 4
             let itemScores = scores + item * boxCount * classCount
-            let itemPlaces = places + item * count
+            let itemPlaces = positions + item * count
             let found = run(boxes: itemBoxes, scores: itemScores, count: count, into: itemPlaces)
             counts?[item] = Int32(found)
             let picked = UnsafeBufferPointer(start: itemPlaces, count: found)

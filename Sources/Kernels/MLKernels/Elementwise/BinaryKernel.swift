@@ -55,9 +55,9 @@ package struct BinaryKernel: Sendable {
         resultShape = sizes
         shape = cml_broadcast()
         shape.rank = Int32(sizes.count)
-        shape.extent = octet(sizes)
-        shape.a = octet(first)
-        shape.b = octet(second)
+        shape.extent = tuple8(sizes)
+        shape.a = tuple8(first)
+        shape.b = tuple8(second)
     }
 
     package func run(_ first: UnsafeRawPointer, _ second: UnsafeRawPointer, _ result: UnsafeMutableRawPointer) {
@@ -92,10 +92,10 @@ func broadcastShape(_ shapes: [[Int]]) -> [Int] {
     return (0..<rank).map { axis in
         var extent = 1
         for shape in shapes {
-            let place = axis - (rank - shape.count)
-            guard place >= 0, shape[place] != 1 else { continue }
-            precondition(extent == 1 || extent == shape[place], "shapes \(shapes) do not broadcast")
-            extent = shape[place]
+            let position = axis - (rank - shape.count)
+            guard position >= 0, shape[position] != 1 else { continue }
+            precondition(extent == 1 || extent == shape[position], "shapes \(shapes) do not broadcast")
+            extent = shape[position]
         }
         return extent
     }

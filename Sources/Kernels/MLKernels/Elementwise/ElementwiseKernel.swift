@@ -150,10 +150,10 @@ package enum ElementwiseKernel {
         Workers.parallelFor(outer) { block, _ in
             for channel in 0..<channels {
                 let start = (block * channels + channel) * inner
-                for place in start..<(start + inner) {
-                    let scaled = beta[channel] * x[place]
+                for position in start..<(start + inner) {
+                    let scaled = beta[channel] * x[position]
                     let softplus = log1pf(expf(-abs(scaled))) + max(scaled, 0)
-                    y[place] = alpha[channel] * softplus
+                    y[position] = alpha[channel] * softplus
                 }
             }
         }

@@ -25,10 +25,10 @@ package struct SelectKernel: Sendable {
         resultShape = sizes
         shape = cml_broadcast()
         shape.rank = Int32(sizes.count)
-        shape.extent = octet(sizes)
-        shape.a = octet(first)
-        shape.b = octet(second)
-        shape.mask = octet(condition)
+        shape.extent = tuple8(sizes)
+        shape.a = tuple8(first)
+        shape.b = tuple8(second)
+        shape.mask = tuple8(condition)
     }
 
     /// Conditions have 1 byte.

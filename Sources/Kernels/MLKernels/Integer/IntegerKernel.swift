@@ -2,8 +2,8 @@ import CMLKernels
 
 /// Products of 16-bit integers with exact 32-bit sums.
 ///
-/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not leave
-/// 32 bits.
+/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not
+/// leave 32 bits.
 package enum IntegerKernel {
     /// The operation that is applied to sums.
     ///
@@ -92,8 +92,8 @@ package enum IntegerKernel {
         }
     }
 
-    /// `y = finish(convolution(x, weights))` for `x` of `[batch, spatial…, terms]` and `y` of `[batch, spatial…, columns]`,
-    /// both contiguous.
+    /// `y = finish(convolution(x, weights))` for `x` of `[batch, spatial…, terms]` and `y` of `[batch, spatial…,
+    /// columns]`, both contiguous.
     ///
     /// With `finish.codes`, `y` is scratch memory of the result's shape.
     package static func convolve(
@@ -106,7 +106,7 @@ package enum IntegerKernel {
     ) {
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
-        shape.kernel = triple(kernel, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
         shape.method = CML_CONV_DIRECT
         shape.in_channels = weights.shape.terms / 2
         shape.out_channels = weights.shape.columns

@@ -95,7 +95,8 @@ package final class CodedWeights: PackedForm {
         }
     }
 
-    /// The order of a convolution's codes with several taps to a window: the codes of a channel's taps follow each other.
+    /// The order of a convolution's codes with several taps to a window: the codes of a channel's taps follow each
+    /// other.
     package struct Window {
         package var channels: Int
         /// The distance from a code to that of the next channel, and of the next column.
@@ -136,14 +137,14 @@ package final class CodedWeights: PackedForm {
     ///   - window: The order of the codes of a window; `nil` for those of one tap. Terms are packed by tap, then by
     ///     channel.
     ///   - parameters: The parameters that map codes to weights.
-    ///   - letGo: Called with bytes of `codes` that are not needed any more.
+    ///   - releasePages: Called with bytes of `codes` that are not needed any more.
     package init(
         _ form: CodedForm,
         codes: UnsafeRawPointer,
         layout: PackedWeights.Layout,
         window: Window? = nil,
         parameters: Parameters,
-        letGo: (Range<Int>) -> Void = { _ in }
+        releasePages: (Range<Int>) -> Void = { _ in }
     ) {
         let isa: OpaquePointer = cml_isa_current()
         // Unsigned codes become signed ones, which moves their offsets; so does half their range where there are none.
@@ -178,7 +179,7 @@ package final class CodedWeights: PackedForm {
             for first in stride(from: 0, to: panels, by: step) {
                 let end = Swift.min(first + step, panels)
                 cml_codes_pack(isa, &codesForm, &source, first, end, packed.address)
-                if isByColumns { letGo(first * panelByteCount..<Swift.min(end * panelByteCount, byteCount)) }
+                if isByColumns { releasePages(first * panelByteCount..<Swift.min(end * panelByteCount, byteCount)) }
             }
         }
         if let floats = parameters.floatOffsets {
@@ -188,7 +189,7 @@ package final class CodedWeights: PackedForm {
         } else {
             pack(nil)
         }
-        if !isByColumns { letGo(0..<byteCount) }
+        if !isByColumns { releasePages(0..<byteCount) }
         self.form = form
         memory = packed
         isHalf = parameters.isHalf

@@ -24,7 +24,7 @@ package final class IndexedCopy: Sendable {
         {
             selections.removeLast(2)
             selections.append(
-                outer.flatMap { index in inner.indices.map { place in index.map { $0 * inner.count + place } } }
+                outer.flatMap { index in inner.indices.map { position in index.map { $0 * inner.count + position } } }
             )
             strides.removeLast()
             strides[strides.count - 1] = 1
@@ -43,7 +43,7 @@ package final class IndexedCopy: Sendable {
         self.tables = tables
         var lowered = cml_remap_shape()
         lowered.rank = Int32(outer.count)
-        lowered.extent = octet(outer.map(\.count))
+        lowered.extent = tuple8(outer.map(\.count))
         var at = 0
         withUnsafeMutableBytes(of: &lowered.offset) { bytes in
             let pointers = bytes.bindMemory(to: UnsafePointer<Int>?.self)
@@ -77,7 +77,7 @@ package final class IndexedCopy: Sendable {
     /// Maximal runs of equal steps.
     private static func runs(_ offsets: [Int]) -> [cml_segment] {
         var runs: [cml_segment] = []
-        for (place, offset) in offsets.enumerated() {
+        for (position, offset) in offsets.enumerated() {
             if var run = runs.last {
                 let fits =
                     run.source < 0
@@ -90,7 +90,7 @@ package final class IndexedCopy: Sendable {
                     continue
                 }
             }
-            runs.append(cml_segment(start: place, count: 1, source: offset, step: 1))
+            runs.append(cml_segment(start: position, count: 1, source: offset, step: 1))
         }
         return runs
     }

@@ -22,13 +22,13 @@ package enum OneHotKernel {
         on: UnsafeRawPointer,
         off: UnsafeRawPointer
     ) {
-        let places = Places(size: size, inner: inner)
+        let positions = Positions(size: size, inner: inner)
         let set =
             switch width {
-            case 1: places.set(UInt8.self)
-            case 2: places.set(UInt16.self)
-            case 4: places.set(UInt32.self)
-            default: places.set(UInt64.self)
+            case 1: positions.set(UInt8.self)
+            case 2: positions.set(UInt16.self)
+            case 4: positions.set(UInt32.self)
+            default: positions.set(UInt64.self)
             }
         let sliceByteCount = size * inner * width
         let each = max((128 << 10) / max(sliceByteCount, 1), 1)
@@ -45,7 +45,7 @@ package enum OneHotKernel {
     }
 
     /// The elements of [outer][size][inner] at indices [outer][inner].
-    private struct Places {
+    private struct Positions {
         let size: Int
         let inner: Int
 

@@ -32,8 +32,8 @@ package enum SequenceReversal {
                 for b in 0..<second {
                     let (item, position) = itemsFirst ? (a, b) : (b, a)
                     let length = min(max(Int(lengths[item]), 0), steps)
-                    let turned = position < length ? length - 1 - position : position
-                    let (p, q) = itemsFirst ? (a, turned) : (turned, b)
+                    let rotated = position < length ? length - 1 - position : position
+                    let (p, q) = itemsFirst ? (a, rotated) : (rotated, b)
                     (target + (((block * first + a) * middle + m) * second + b) * slice).copyMemory(
                         from: source + (((block * first + p) * middle + m) * second + q) * slice,
                         byteCount: slice

@@ -16,7 +16,7 @@ package enum SortKernel {
         isInteger: Bool = false,
         isAscending: Bool,
         values: UnsafeMutableRawPointer?,
-        places: UnsafeMutablePointer<Int32>?
+        positions: UnsafeMutablePointer<Int32>?
     ) {
         cml_sort(
             isInteger ? CML_ELEMENT_I32 : CML_ELEMENT_F32,
@@ -27,7 +27,7 @@ package enum SortKernel {
             count,
             isAscending ? 1 : 0,
             values,
-            places
+            positions
         )
     }
 }

@@ -18,9 +18,9 @@ package struct StridedCopy: Sendable {
         let axes = extents.indices.filter { extents[$0] != 1 }
         precondition(axes.count <= Int(CML_MAX_RANK), "at most \(CML_MAX_RANK) axes")
         shape.rank = Int32(axes.count)
-        shape.extent = octet(axes.map { extents[$0] })
-        shape.source = octet(axes.map { sourceStrides[$0] })
-        shape.target = octet(axes.map { targetStrides[$0] })
+        shape.extent = tuple8(axes.map { extents[$0] })
+        shape.source = tuple8(axes.map { sourceStrides[$0] })
+        shape.target = tuple8(axes.map { targetStrides[$0] })
     }
 
     /// Copies contiguous `source` of `shape` to a contiguous target whose axis `i` is the source's axis
@@ -52,10 +52,10 @@ func contiguousStrides(_ shape: [Int]) -> [Int] {
     return strides
 }
 
-typealias Octet = (Int, Int, Int, Int, Int, Int, Int, Int)
+typealias Tuple8 = (Int, Int, Int, Int, Int, Int, Int, Int)
 
 /// Up to eight values as a C array of eight.
-func octet(_ values: [Int]) -> Octet {
+func tuple8(_ values: [Int]) -> Tuple8 {
     precondition(values.count <= 8, "at most 8 axes")
     var result = (1, 1, 1, 1, 1, 1, 1, 1)
     withUnsafeMutableBytes(of: &result) { bytes in

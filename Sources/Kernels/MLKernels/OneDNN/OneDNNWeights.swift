@@ -33,9 +33,9 @@ final class OneDNNWeights<Shape: Hashable & Sendable>: Sendable {
     ) -> Bool {
         let operation = prepared.withLock { prepared -> OneDNN.Operation? in
             if let known = prepared[shape] { return known }
-            let made = values.withUnsafeBufferPointer { prepare($0.baseAddress!) }
-            prepared[shape] = made
-            return made
+            let created = values.withUnsafeBufferPointer { prepare($0.baseAddress!) }
+            prepared[shape] = created
+            return created
         }
         guard let operation else { return false }
         let results = AlignedMemory(byteCount: max(1, rows * columns * 4))

@@ -77,13 +77,13 @@ package struct PlaneTaps: Sendable {
     package init() {}
 
     /// Adds an input element under the window of the element that is being described.
-    package mutating func append(_ place: Int) {
+    package mutating func append(_ position: Int) {
         if let start = starts.last, starts.count > Int(firstRuns[firstRuns.count - 1]),
-            place == Int(start) + Int(counts[counts.count - 1])
+            position == Int(start) + Int(counts[counts.count - 1])
         {
             counts[counts.count - 1] += 1
         } else {
-            starts.append(Int32(clamping: place))
+            starts.append(Int32(clamping: position))
             counts.append(1)
         }
     }
@@ -94,14 +94,14 @@ package struct PlaneTaps: Sendable {
     /// The number of elements of the result.
     var count: Int { firstRuns.count - 1 }
 
-    private func forEachTap(_ body: (_ place: Int, _ tap: Int) -> Void) {
+    private func forEachTap(_ body: (_ position: Int, _ tap: Int) -> Void) {
         firstRuns.withUnsafeBufferPointer { firstRuns in
             starts.withUnsafeBufferPointer { starts in
                 counts.withUnsafeBufferPointer { counts in
-                    for place in 0..<firstRuns.count - 1 {
-                        for run in Int(firstRuns[place])..<Int(firstRuns[place + 1]) {
+                    for position in 0..<firstRuns.count - 1 {
+                        for run in Int(firstRuns[position])..<Int(firstRuns[position + 1]) {
                             let start = Int(starts[run])
-                            for tap in start..<start + Int(counts[run]) { body(place, tap) }
+                            for tap in start..<start + Int(counts[run]) { body(position, tap) }
                         }
                     }
                 }
@@ -119,13 +119,13 @@ package struct PlaneTaps: Sendable {
         firstRuns.withUnsafeBufferPointer { firstRuns in
             starts.withUnsafeBufferPointer { starts in
                 counts.withUnsafeBufferPointer { counts in
-                    for place in 0..<firstRuns.count - 1 {
-                        let greatest = y[place]
-                        var rest = dy[place]
-                        for run in Int(firstRuns[place])..<Int(firstRuns[place + 1]) {
+                    for position in 0..<firstRuns.count - 1 {
+                        let maximum = y[position]
+                        var rest = dy[position]
+                        for run in Int(firstRuns[position])..<Int(firstRuns[position + 1]) {
                             let start = Int(starts[run])
                             for tap in start..<start + Int(counts[run]) {
-                                let isFirst = x[tap] == greatest
+                                let isFirst = x[tap] == maximum
                                 dx[tap] += isFirst ? rest : 0
                                 rest = isFirst ? 0 : rest
                             }
@@ -138,7 +138,7 @@ package struct PlaneTaps: Sendable {
 
     func spread(_ dy: UnsafePointer<Float>, _ shares: [Float], into dx: UnsafeMutablePointer<Float>) {
         shares.withUnsafeBufferPointer { shares in
-            forEachTap { place, tap in dx[tap] += dy[place] * shares[place] }
+            forEachTap { position, tap in dx[tap] += dy[position] * shares[position] }
         }
     }
 
@@ -148,8 +148,8 @@ package struct PlaneTaps: Sendable {
         _ dy: UnsafePointer<Float>,
         into dx: UnsafeMutablePointer<Float>
     ) {
-        forEachTap { place, tap in
-            if y[place] != 0 { dx[tap] += dy[place] * x[tap] / y[place] }
+        forEachTap { position, tap in
+            if y[position] != 0 { dx[tap] += dy[position] * x[tap] / y[position] }
         }
     }
 }
@@ -209,11 +209,11 @@ package struct ColumnPairs: Sendable {
         count: Int
     ) {
         for index in 0..<count {
-            let greatest = y[index]
+            let maximum = y[index]
             let flow = rest[index]
-            let isLeft = x[2 * index] == greatest
+            let isLeft = x[2 * index] == maximum
             let left = isLeft ? 0 : flow
-            let isRight = x[2 * index + 1] == greatest
+            let isRight = x[2 * index + 1] == maximum
             dx[2 * index] = isLeft ? flow : 0
             dx[2 * index + 1] = isRight ? left : 0
             rest[index] = isRight ? 0 : left

@@ -37,13 +37,13 @@ package enum PoolingKernel {
         var shape = cml_pool_shape()
         shape.batch = geometry.batch
         shape.inner = inner
-        shape.in = triple(geometry.inputSize, filler: 1)
-        shape.out = triple(geometry.outputSize, filler: 1)
-        shape.kernel = triple(kernel, filler: 1)
-        shape.stride = triple(geometry.strides, filler: 1)
-        shape.dilation = triple(geometry.dilations, filler: 1)
-        shape.pad = triple(geometry.paddingBefore, filler: 0)
-        shape.pad_after = triple(paddingAfter, filler: 0)
+        shape.in = tuple3(geometry.inputSize, filler: 1)
+        shape.out = tuple3(geometry.outputSize, filler: 1)
+        shape.kernel = tuple3(kernel, filler: 1)
+        shape.stride = tuple3(geometry.strides, filler: 1)
+        shape.dilation = tuple3(geometry.dilations, filler: 1)
+        shape.pad = tuple3(geometry.paddingBefore, filler: 0)
+        shape.pad_after = tuple3(paddingAfter, filler: 0)
         cml_pool(cml_isa_current(), operation.lowered, &shape, x, y)
     }
 }

@@ -18,9 +18,9 @@ package struct BitMask {
         for index in 0..<(count + 7) / 8 {
             var byte = bytes[index]
             while byte != 0 {
-                let place = index * 8 + byte.trailingZeroBitCount
-                guard place < count else { break }
-                body(place)
+                let position = index * 8 + byte.trailingZeroBitCount
+                guard position < count else { break }
+                body(position)
                 byte &= byte - 1
             }
         }
@@ -70,9 +70,9 @@ package struct BitMask {
         let source = elements.assumingMemoryBound(to: Element.self)
         let target = target.assumingMemoryBound(to: Element.self)
         var next = 0
-        forEach { place in
+        forEach { position in
             guard next < elementCount else { return }
-            target[place] = source[next]
+            target[position] = source[next]
             next += 1
         }
     }
@@ -91,10 +91,10 @@ package struct BitMask {
         limit: Int
     ) {
         var next = 0
-        forEach { place in
+        forEach { position in
             guard next < limit else { return }
             (target + next * elementByteCount).copyMemory(
-                from: elements + place * elementByteCount,
+                from: elements + position * elementByteCount,
                 byteCount: elementByteCount
             )
             next += 1
@@ -104,8 +104,8 @@ package struct BitMask {
     /// Sets each one `width` times in a mask that is clear, with `inner` places between the repetitions.
     package func widen(by width: Int, inner: Int, into target: UnsafeMutableRawPointer) {
         let bits = target.assumingMemoryBound(to: UInt8.self)
-        forEach { place in
-            let start = place / inner * width * inner + place % inner
+        forEach { position in
+            let start = position / inner * width * inner + position % inner
             for element in 0..<width {
                 let target = start + element * inner
                 bits[target >> 3] |= 1 << UInt8(target & 7)

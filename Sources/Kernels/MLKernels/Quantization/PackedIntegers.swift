@@ -25,10 +25,12 @@ package enum PackedIntegers {
             let mask = (1 << width) - 1
             let sign = 1 << (width - 1)
             for index in part * chunk..<min((part + 1) * chunk, count) {
-                let place = index * width
-                var word = Int(bytes[place >> 3])
-                if place & 7 + width > 8, place >> 3 + 1 < byteCount { word |= Int(bytes[place >> 3 + 1]) << 8 }
-                var value = word >> (place & 7) & mask
+                let position = index * width
+                var word = Int(bytes[position >> 3])
+                if position & 7 + width > 8, position >> 3 + 1 < byteCount {
+                    word |= Int(bytes[position >> 3 + 1]) << 8
+                }
+                var value = word >> (position & 7) & mask
                 if isSigned, value & sign != 0 { value -= mask + 1 }
                 values[index] = UInt8(truncatingIfNeeded: value)
             }

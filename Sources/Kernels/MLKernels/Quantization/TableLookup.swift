@@ -34,11 +34,11 @@ package struct TableLookup: Sendable {
         elementByteCount: Int,
         into target: UnsafeMutableRawPointer
     ) {
-        let places = indices.assumingMemoryBound(to: UInt8.self)
+        let positions = indices.assumingMemoryBound(to: UInt8.self)
         switch elementByteCount {
-        case 1: scalars(UInt8.self, places, tables, target)
-        case 2: scalars(UInt16.self, places, tables, target)
-        default: scalars(UInt32.self, places, tables, target)
+        case 1: scalars(UInt8.self, positions, tables, target)
+        case 2: scalars(UInt16.self, positions, tables, target)
+        default: scalars(UInt32.self, positions, tables, target)
         }
     }
 
@@ -59,11 +59,11 @@ package struct TableLookup: Sendable {
         inner: Int,
         into target: UnsafeMutableRawPointer
     ) {
-        let places = indices.assumingMemoryBound(to: UInt8.self)
+        let positions = indices.assumingMemoryBound(to: UInt8.self)
         switch elementByteCount {
-        case 1: vectors(UInt8.self, places, tables, width: width, inner: inner, target)
-        case 2: vectors(UInt16.self, places, tables, width: width, inner: inner, target)
-        default: vectors(UInt32.self, places, tables, width: width, inner: inner, target)
+        case 1: vectors(UInt8.self, positions, tables, width: width, inner: inner, target)
+        case 2: vectors(UInt16.self, positions, tables, width: width, inner: inner, target)
+        default: vectors(UInt32.self, positions, tables, width: width, inner: inner, target)
         }
     }
 

@@ -90,14 +90,14 @@ struct GRUBackward<Scalar: BackwardScalar> {
         hidden.update(from: h, count: batch * states)
         for index in 0..<length { forwards(time(index) * batch, recursion) }
         // From here on the current state's buffer holds its gradient.
-        for place in 0..<batch * states {
-            var total = memory.flows[1]?[place] ?? 0
-            if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
-            hidden[place] = total
+        for position in 0..<batch * states {
+            var total = memory.flows[1]?[position] ?? 0
+            if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
+            hidden[position] = total
         }
         for index in (0..<length).reversed() {
             if op.returnsSequence, let steps = memory.flows[0] {
-                for place in 0..<batch * states { hidden[place] += steps[index * batch * states + place] }
+                for position in 0..<batch * states { hidden[position] += steps[index * batch * states + position] }
             }
             backwards(time(index) * batch, recursion)
         }
@@ -273,10 +273,10 @@ struct GRUBackward<Scalar: BackwardScalar> {
         }
         guard let dr = memory.gradients[3] else { return }
         for gate in 0..<3 {
-            let seen = gate == 1 && !op.resetsAfter ? inner : hiddenBefore
+            let visited = gate == 1 && !op.resetsAfter ? inner : hiddenBefore
             Scalar.multiply(
                 turned + gate * states * rows,
-                seen,
+                visited,
                 termStride: states,
                 columnStride: 1,
                 into: dr + gate * states * states,

@@ -191,11 +191,11 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         // From here on the current states' buffers hold their gradients.
         for item in 0..<batch {
             for unit in 0..<states {
-                let place = item * width + column + unit
-                var total = memory.flows[1]?[place] ?? 0
-                if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
+                let position = item * width + column + unit
+                var total = memory.flows[1]?[position] ?? 0
+                if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
                 hidden[item * states + unit] = total
-                cell[item * states + unit] = memory.flows[2]?[place] ?? 0
+                cell[item * states + unit] = memory.flows[2]?[position] ?? 0
             }
         }
         for index in (0..<length).reversed() {
@@ -222,9 +222,9 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         }
         for item in 0..<batch {
             for unit in 0..<states {
-                let place = item * width + column + unit
-                memory.gradients[1]?[place] = hidden[item * states + unit]
-                memory.gradients[2]?[place] = cell[item * states + unit]
+                let position = item * width + column + unit
+                memory.gradients[1]?[position] = hidden[item * states + unit]
+                memory.gradients[2]?[position] = cell[item * states + unit]
             }
         }
     }

@@ -65,19 +65,19 @@ struct RNNBackward<Scalar: BackwardScalar> {
             hidden.update(from: values + start, count: batch * states)
         }
         // From here on the current state's buffer holds its gradient.
-        for place in 0..<batch * states {
-            var total = memory.flows[1]?[place] ?? 0
-            if !op.returnsSequence { total += memory.flows[0]?[place] ?? 0 }
-            hidden[place] = total
+        for position in 0..<batch * states {
+            var total = memory.flows[1]?[position] ?? 0
+            if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
+            hidden[position] = total
         }
         for index in (0..<length).reversed() {
             let start = time(index) * batch * states
-            for place in 0..<batch * states {
+            for position in 0..<batch * states {
                 if op.returnsSequence, let steps = memory.flows[0] {
-                    hidden[place] += steps[index * batch * states + place]
+                    hidden[position] += steps[index * batch * states + position]
                 }
-                let slope = op.activation.derivative(sums[start + place], values[start + place])
-                flow[start + place] = hidden[place] * slope
+                let slope = op.activation.derivative(sums[start + position], values[start + position])
+                flow[start + position] = hidden[position] * slope
             }
             Scalar.multiply(
                 flow + start,

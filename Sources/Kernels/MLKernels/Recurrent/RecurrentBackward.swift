@@ -57,7 +57,7 @@ package enum RecurrentBackward: Sendable {
                 return copy
             }
         }
-        let given = copies(operands)
+        let provided = copies(operands)
         let results = copies(flows)
         let gradients = operands.map { list -> UnsafeMutablePointer<Double>? in
             guard let list else { return nil }
@@ -69,13 +69,13 @@ package enum RecurrentBackward: Sendable {
         let scratch = UnsafeMutablePointer<Double>.allocate(capacity: count)
         scratch.initialize(repeating: 0, count: count)
         defer {
-            (given + results + gradients).forEach { $0?.deallocate() }
+            (provided + results + gradients).forEach { $0?.deallocate() }
             scratch.deallocate()
         }
         run(
             BackwardRun(
                 shapes: shapes,
-                operands: given.map { $0.map { UnsafePointer($0) } },
+                operands: provided.map { $0.map { UnsafePointer($0) } },
                 flows: results.map { $0.map { UnsafePointer($0) } },
                 gradients: gradients,
                 scratch: scratch

@@ -59,9 +59,9 @@ package struct RecurrentRun: Sendable {
             let h = scratch + 2 * way * stateCount
             let c = h + stateCount
             for item in 0..<batch {
-                let place = item * width + way * states
-                (h + item * states).update(from: initialH + place, count: states)
-                if let initialC { (c + item * states).update(from: initialC + place, count: states) }
+                let position = item * width + way * states
+                (h + item * states).update(from: initialH + position, count: states)
+                if let initialC { (c + item * states).update(from: initialC + position, count: states) }
             }
             var layer = RecurrentKernel.Layer(
                 weights[way],
@@ -82,10 +82,10 @@ package struct RecurrentRun: Sendable {
         for way in 0..<ways {
             let h = scratch + 2 * way * stateCount
             for item in 0..<batch {
-                let place = item * width + way * states
-                if !returnsSequence { (y + place).update(from: h + item * states, count: states) }
-                (lastH + place).update(from: h + item * states, count: states)
-                if let lastC { (lastC + place).update(from: h + stateCount + item * states, count: states) }
+                let position = item * width + way * states
+                if !returnsSequence { (y + position).update(from: h + item * states, count: states) }
+                (lastH + position).update(from: h + item * states, count: states)
+                if let lastC { (lastC + position).update(from: h + stateCount + item * states, count: states) }
             }
         }
     }

@@ -72,14 +72,14 @@ package final class RecurrentWeights: Sendable {
         hiddenSize: Int,
         gateOrder: [Int]?
     ) -> PackedWeights {
-        let places = places(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
+        let positions = positions(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
         let columns = columns(cell, hiddenSize: hiddenSize)
         switch source {
         case .single(let rows):
-            let spread = spread(rows, places, columns: columns, terms: terms)
+            let spread = spread(rows, positions, columns: columns, terms: terms)
             return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
         case .half(let rows):
-            let spread = spread(rows, places, columns: columns, terms: terms)
+            let spread = spread(rows, positions, columns: columns, terms: terms)
             return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
         }
     }
@@ -101,17 +101,17 @@ package final class RecurrentWeights: Sendable {
     }
 
     /// The column of each row of a source.
-    private static func places(_ cell: Cell, hiddenSize: Int, gateOrder: [Int]?) -> [Int] {
+    private static func positions(_ cell: Cell, hiddenSize: Int, gateOrder: [Int]?) -> [Int] {
         let gates = cell.gateCount
         let order = gateOrder ?? Array(0..<gates)
-        var places = [Int](repeating: 0, count: gates * hiddenSize)
+        var positions = [Int](repeating: 0, count: gates * hiddenSize)
         for gate in 0..<gates {
             for unit in 0..<hiddenSize {
-                places[order[gate] * hiddenSize + unit] =
+                positions[order[gate] * hiddenSize + unit] =
                     cml_rnn_column(cml_isa_current(), unit, Int32(gate), Int32(gates))
             }
         }
-        return places
+        return positions
     }
 
     /// Combines matrices of `packed` with biases and peepholes.
@@ -133,19 +133,19 @@ package final class RecurrentWeights: Sendable {
         let gates = cell.gateCount
         let order = gateOrder ?? Array(0..<gates)
         let columns = Self.columns(cell, hiddenSize: hiddenSize)
-        let places = Self.places(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
+        let positions = Self.positions(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
         self.input = input
         self.recurrent = recurrent
         func placed(_ values: [Float]) -> [Float] {
             var result = [Float](repeating: 0, count: columns)
-            for (place, value) in zip(places, values) { result[place] = value }
+            for (position, value) in zip(positions, values) { result[position] = value }
             return result
         }
         var total = placed(bias)
         var stateBias = placed(recurrentBias)
         // The product that a bias belongs to only matters under a reset gate.
         for unit in 0..<gates * hiddenSize {
-            let column = places[unit]
+            let column = positions[unit]
             let isReset = cell == .gru(resetAfter: true) && unit / hiddenSize == order[2]
             if !isReset {
                 total[column] += stateBias[column]
@@ -158,15 +158,15 @@ package final class RecurrentWeights: Sendable {
 
     private static func spread<Element: ExpressibleByIntegerLiteral>(
         _ rows: UnsafePointer<Element>,
-        _ places: [Int],
+        _ positions: [Int],
         columns: Int,
         terms: Int
     ) -> [Element] {
         var result = [Element](repeating: 0, count: columns * terms)
         result.withUnsafeMutableBufferPointer { result in
             guard let base = result.baseAddress else { return }
-            for (row, place) in places.enumerated() {
-                (base + place * terms).update(from: rows + row * terms, count: terms)
+            for (row, position) in positions.enumerated() {
+                (base + position * terms).update(from: rows + row * terms, count: terms)
             }
         }
         return result

@@ -9,10 +9,10 @@
 /// Cross-entropy of rows of logits with target probabilities.
 package enum CrossEntropyKernel {
     /// The least probability whose logarithm is taken.
-    package static let leastProbability = 1e-37
+    package static let minimumProbability = 1e-37
 
-    /// `losses[r] = −Σ targets[r, k] · log max(p[r, k], leastProbability)` for each row `r` of `length` logits, where `p` is
-    /// their softmax.
+    /// `losses[r] = −Σ targets[r, k] · log max(p[r, k], leastProbability)` for each row `r` of `length` logits, where
+    /// `p` is their softmax.
     ///
     /// Sums are in double precision; terms with target 0 are skipped.
     package static func softmaxCrossEntropy(
@@ -31,7 +31,7 @@ package enum CrossEntropyKernel {
             var loss = 0.0
             for index in range where targets[index] != 0 {
                 let probability = exp(Double(logits[index] - maximum)) / total
-                loss -= Double(targets[index]) * log(max(probability, leastProbability))
+                loss -= Double(targets[index]) * log(max(probability, minimumProbability))
             }
             losses[row] = Float(loss)
         }

@@ -162,8 +162,8 @@ package enum NormalizationKernel {
                     let leaving = x[start + (channel - before - 1) * inner]
                     energy = max(energy - leaving * leaving, 0)
                 }
-                let place = start + channel * inner
-                y[place] = x[place] * powf(bias + factor * energy, -exponent)
+                let position = start + channel * inner
+                y[position] = x[position] * powf(bias + factor * energy, -exponent)
             }
         }
     }

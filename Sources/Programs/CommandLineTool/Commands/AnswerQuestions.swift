@@ -48,7 +48,7 @@ struct AnswerQuestions: ParsableCommand {
     var vocabulary: String?
     @Option(help: "The number of answers.")
     var top = 1
-    @Option(name: .customLong("longest"), help: "Span models: the greatest number of word pieces in an answer.")
+    @Option(name: .customLong("longest"), help: "Span models: the maximum number of word pieces in an answer.")
     var longest = 15
     @Option(
         help: "Span models: the word pieces in a part of the text, with the question; the model's length, at most 384."
@@ -210,16 +210,16 @@ struct MarkedText {
     ///   - isTerminal: Whether the text is for a terminal.
     init(_ text: String, _ range: Range<Int>, isTerminal: Bool) {
         let scalars = Array(text.unicodeScalars)
-        func isBreak(_ place: Int) -> Bool {
-            guard scalars[place] == "\n" else { return false }
-            let rest = scalars[(place + 1)...].prefix { $0 == " " || $0 == "\t" || $0 == "\r" }
-            return rest.endIndex < scalars.count && scalars[rest.endIndex] == "\n"
+        func isBreak(_ location: Int) -> Bool {
+            guard scalars[location] == "\n" else { return false }
+            let remaining = scalars[(location + 1)...].prefix { $0 == " " || $0 == "\t" || $0 == "\r" }
+            return remaining.endIndex < scalars.count && scalars[remaining.endIndex] == "\n"
         }
         let start = (0..<range.lowerBound).last(where: isBreak).map { $0 + 1 } ?? 0
         let end = (range.upperBound..<scalars.count).first(where: isBreak) ?? scalars.count
-        func part(_ places: Range<Int>) -> String {
+        func part(_ locations: Range<Int>) -> String {
             var view = String.UnicodeScalarView()
-            view.append(contentsOf: scalars[places])
+            view.append(contentsOf: scalars[locations])
             return String(view)
         }
         let (before, after) = isTerminal ? ("\u{1B}[7m", "\u{1B}[0m") : ("⟦", "⟧")

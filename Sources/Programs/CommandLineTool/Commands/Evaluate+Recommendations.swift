@@ -36,12 +36,12 @@ extension Evaluate {
             choices[choice.user, default: [:]][choice.item] = try Self.rating(earlier, row, reader, observed)
         }
         // The ratings of the later choices are not used.
-        let wanted = ChoiceData(
+        let requested = ChoiceData(
             userColumn: reader.userColumn,
             itemColumn: reader.itemColumn,
             delimiter: reader.delimiter
         )
-        let later = try wanted.table(data, types: types)
+        let later = try requested.table(data, types: types)
         var (users, relevant): ([String], [String: Set<String>]) = ([], [:])
         for choice in try Self.pairs(later, reader, data) {
             if relevant[choice.user] == nil { users.append(choice.user) }

@@ -370,12 +370,12 @@ struct Evaluate: ParsableCommand {
                 if let first = Int(left), let second = Int(right) { return first < second }
                 return left < right
             }
-            let places = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, $0) })
+            let locations = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1, $0) })
             return .labels(
                 ConfusionCounts(
                     strings: all,
-                    truth: truth.compactMap { places[$0] },
-                    predictions: labels.compactMap { places[$0] }
+                    truth: truth.compactMap { locations[$0] },
+                    predictions: labels.compactMap { locations[$0] }
                 )
             )
         }

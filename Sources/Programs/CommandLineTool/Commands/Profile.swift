@@ -104,14 +104,14 @@ extension Profile {
             return
         }
         var table = Table(rightAligned: [0, 1])
-        for place in names.indices {
-            let share = medians[place] / max(total, .leastNormalMagnitude)
+        for index in names.indices {
+            let share = medians[index] / max(total, .leastNormalMagnitude)
             table.add(
-                String(format: "%.4f ms", medians[place]),
+                String(format: "%.4f ms", medians[index]),
                 String(format: "%.1f %%", share * 100),
                 bar(share, width: 12),
-                kinds[place],
-                names[place]
+                kinds[index],
+                names[index]
             )
         }
         print(table.text(indent: ""))

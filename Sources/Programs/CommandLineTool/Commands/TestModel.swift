@@ -115,7 +115,7 @@ struct TestModel: ParsableCommand {
         case .failed(let deviations):
             Swift.print("failed: \(result.name)")
             for deviation in deviations { Swift.print("  " + deviation.text(of: result.stepCount)) }
-        case .broken(let message): Swift.print("failed: \(result.name)\n  \(message)")
+        case .error(let message): Swift.print("failed: \(result.name)\n  \(message)")
         }
     }
 
@@ -124,12 +124,12 @@ struct TestModel: ParsableCommand {
             var object: [String: Any] = ["name": result.name, "passed": result.hasPassed, "seconds": result.seconds]
             switch result.outcome {
             case .passed: break
-            case .broken(let message): object["error"] = message
+            case .error(let message): object["error"] = message
             case .failed(let deviations):
                 object["deviations"] = deviations.map { entry -> [String: Any] in
                     [
                         "step": entry.step, "output": entry.deviation.output, "message": entry.deviation.message,
-                        "place": entry.deviation.place, "expected": entry.deviation.expected,
+                        "place": entry.deviation.location, "expected": entry.deviation.expected,
                         "got": entry.deviation.got, "wrong": entry.deviation.wrong, "count": entry.deviation.count,
                     ]
                 }

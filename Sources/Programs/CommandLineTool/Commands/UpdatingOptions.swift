@@ -103,9 +103,9 @@ struct UpdatingOptions: ParsableArguments {
 
     /// `present` with the changes from the command line.
     private func wantedOptimizer(_ present: UpdateOptimizer) throws -> UpdateOptimizer {
-        var wanted = optimizer
-        if wanted == nil, case .sgd = present { wanted = .sgd }
-        if wanted == .sgd {
+        var requested = optimizer
+        if requested == nil, case .sgd = present { requested = .sgd }
+        if requested == .sgd {
             guard beta1 == nil, beta2 == nil, eps == nil else {
                 throw Failure("beta1, beta2 and eps require --optimizer adam.")
             }

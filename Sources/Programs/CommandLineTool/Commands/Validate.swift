@@ -34,7 +34,7 @@ struct Validate: ParsableCommand {
         let errors = findings.count { $0.severity == .error }
         if json {
             let list = findings.map { finding -> [String: Any] in
-                ["severity": finding.severity.rawValue, "place": finding.place, "message": finding.message]
+                ["severity": finding.severity.rawValue, "place": finding.location, "message": finding.message]
             }
             print(try JSONFeature.text(list))
         } else {

@@ -50,14 +50,14 @@ struct DrawnBoxes: AnswerSink {
             case .tensor(let confidence)? = answer.outputs[names.confidence],
             case .tensor(let coordinates)? = answer.outputs[names.coordinates]
         else { throw Failure("--draw applies to picture files; name them after the model") }
-        let (votes, places) = (confidence.values, coordinates.values)
+        let (votes, locations) = (confidence.values, coordinates.values)
         var marks: [BoxDrawing.Mark] = []
-        for index in 0..<min(votes.count / labels.count, places.count / 4) {
+        for index in 0..<min(votes.count / labels.count, locations.count / 4) {
             let row = votes[index * labels.count..<(index + 1) * labels.count]
             guard let best = row.indices.max(by: { row[$0] < row[$1] }) else { continue }
             let label = best - row.startIndex
             let (x, y, width, height) = (
-                places[4 * index], places[4 * index + 1], places[4 * index + 2], places[4 * index + 3]
+                locations[4 * index], locations[4 * index + 1], locations[4 * index + 2], locations[4 * index + 3]
             )
             marks.append(
                 BoxDrawing.Mark(

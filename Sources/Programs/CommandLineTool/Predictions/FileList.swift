@@ -89,13 +89,13 @@ struct FileList {
         _ above: [String],
         _ found: inout (taken: [String], left: Int)
     ) throws {
-        let place = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
-        guard !above.contains(place) else { return }
+        let location = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
+        guard !above.contains(location) else { return }
         for path in try TableFile.contents(ofFolder: folder) {
             if try kind.isVideo(path) {
                 found.taken.append(path)
             } else if TableFile.isFolder(path) {
-                try walk(path, kind, above + [place], &found)
+                try walk(path, kind, above + [location], &found)
             } else if kind.endings.contains(URL(fileURLWithPath: path).pathExtension.lowercased()) {
                 found.taken.append(path)
             } else {

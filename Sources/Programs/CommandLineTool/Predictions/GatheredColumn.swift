@@ -12,20 +12,20 @@ struct GatheredColumn {
 
     /// Dictionaries: the keys so far, and the values of each row in that order.
     private struct Scores<Key: Hashable & Comparable> {
-        private var places: [Key: Int] = [:]
+        private var locations: [Key: Int] = [:]
         private var rows: [[Double]] = []
 
         mutating func append(_ values: [Key: Double]) {
-            for key in values.keys.sorted() where places[key] == nil { places[key] = places.count }
-            var row = [Double](repeating: .nan, count: places.count)
-            for (key, value) in values { if let place = places[key] { row[place] = value } }
+            for key in values.keys.sorted() where locations[key] == nil { locations[key] = locations.count }
+            var row = [Double](repeating: .nan, count: locations.count)
+            for (key, value) in values { if let location = locations[key] { row[location] = value } }
             rows.append(row)
         }
 
         /// The keys in their order, and the values of all rows.
         func table() -> (keys: [Key], values: [Double]) {
-            let keys = places.keys.sorted()
-            let order = keys.compactMap { places[$0] }
+            let keys = locations.keys.sorted()
+            let order = keys.compactMap { locations[$0] }
             return (keys, rows.flatMap { row in order.map { $0 < row.count ? row[$0] : .nan } })
         }
     }
@@ -166,9 +166,9 @@ extension ImageBuffer {
                 continue
             }
             for pixel in stride(from: 0, to: width, by: 4) {
-                for (component, place) in order.enumerated() {
+                for (component, location) in order.enumerated() {
                     target.storeBytes(
-                        of: source.load(fromByteOffset: pixel + place, as: UInt8.self),
+                        of: source.load(fromByteOffset: pixel + location, as: UInt8.self),
                         toByteOffset: pixel + component,
                         as: UInt8.self
                     )

@@ -7,14 +7,14 @@ import MLNumerics
 
 /// Writes the images among outputs as PNG files, each once, however often its path is requested.
 final class PictureFiles {
-    private enum Place {
+    private enum Location {
         /// Files in a folder, "" for the working folder, with names that begin with a prefix.
         case folder(String, prefix: String)
         /// A single file.
         case file(String)
     }
 
-    private let place: Place
+    private let location: Location
     private let isList: Bool
     /// Whether a model has a single image output, whose name is then left out when the predictions have names.
     private let isSole: Bool
@@ -32,26 +32,26 @@ final class PictureFiles {
     init(beside output: String?, _ source: some AnswerSource) throws {
         isList = source.isList
         guard let output, let format = try? AnswerFormat(output) else {
-            place = .folder("", prefix: "")
+            location = .folder("", prefix: "")
             isSole = false
             return
         }
         switch format {
         case .picture:
-            place = .file(output)
+            location = .file(output)
             isSole = true
         case .pictures:
-            place = .folder(FileAccess.withoutTrailingSlash(output) + "/", prefix: "")
+            location = .folder(FileAccess.withoutTrailingSlash(output) + "/", prefix: "")
             isSole = source.outputs.count == 1 && source.isList
             try failing { () throws(ModelError) in try FileAccess.makeFolder(output) }
         case .arrays:
             // The archive contains the pixels.
-            place = .folder("", prefix: "")
+            location = .folder("", prefix: "")
             isSole = false
         case .csv, .json, .jsonLines:
             let name = URL(fileURLWithPath: output).deletingPathExtension().lastPathComponent
             let folder = FileAccess.folder(of: output)
-            place = .folder(folder == "." ? "" : folder == "/" ? "/" : folder + "/", prefix: name)
+            location = .folder(folder == "." ? "" : folder == "/" ? "/" : folder + "/", prefix: name)
             isSole = false
         }
     }
@@ -82,8 +82,8 @@ final class PictureFiles {
     }
 
     private func path(_ name: String, _ answer: Answer) -> String {
-        guard case .folder(let folder, let prefix) = place else {
-            if case .file(let path) = place { return path }
+        guard case .folder(let folder, let prefix) = location else {
+            if case .file(let path) = location { return path }
             return name
         }
         var parts = [prefix]

@@ -13,10 +13,10 @@ struct Predictor {
     ///
     /// - Parameters:
     ///   - features: The inputs by name.
-    ///   - place: The location to name in errors.
+    ///   - location: The location to name in errors.
     /// - Returns: The outputs by name.
     /// - Throws: `Failure` when the prediction fails.
-    func outputs(_ features: [String: FeatureData], at place: String? = nil) throws -> [String: FeatureData] {
+    func outputs(_ features: [String: FeatureData], at location: String? = nil) throws -> [String: FeatureData] {
         var outputs: [String: FeatureData] = [:]
         let state = engine.makeState()
         for turn in 1...repetitions {
@@ -24,7 +24,7 @@ struct Predictor {
             outputs = try failing { () throws(ModelError) in
                 do throws(ModelError) {
                     return try engine.prediction(from: features, backings: [:], state: state)
-                } catch { throw place.map { error.at($0) } ?? error }
+                } catch { throw location.map { error.at($0) } ?? error }
             }
             if repetitions > 1, turn == repetitions {
                 let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)

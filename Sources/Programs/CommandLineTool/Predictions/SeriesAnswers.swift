@@ -66,7 +66,7 @@ extension AnswerSource {
         _ areWindows: Bool,
         _ model: MLModel,
         _ receive: (Answer) throws -> Void,
-        place: (Range<Int>) -> [(name: String, value: FeatureData)]
+        location: (Range<Int>) -> [(name: String, value: FeatureData)]
     ) throws {
         let interface = model.engine.interface
         let key = (name: "file", value: FeatureData.string(file))
@@ -75,7 +75,7 @@ extension AnswerSource {
         }
         for window in windows {
             let outputs = interface.outputs(of: window.results)
-            try receive(Answer(keys: [key] + place(window.range), outputs: outputs))
+            try receive(Answer(keys: [key] + location(window.range), outputs: outputs))
         }
     }
 }
@@ -135,15 +135,15 @@ struct ActivityAnswers: AnswerSource {
         _ count: Int,
         _ receive: (Answer) throws -> Void
     ) throws {
-        var places = [(recording: Int, row: Int)](repeating: (0, 0), count: count)
+        var locations = [(recording: Int, row: Int)](repeating: (0, 0), count: count)
         for (number, recording) in recordings.enumerated() {
-            for (place, row) in recording.rows.enumerated() { places[row] = (number, place) }
+            for (location, row) in recording.rows.enumerated() { locations[row] = (number, location) }
         }
         let said = recordings.map(\.prediction.rows)
-        for (row, place) in places.enumerated() {
-            var keys = keys(recordings[place.recording], file)
+        for (row, location) in locations.enumerated() {
+            var keys = keys(recordings[location.recording], file)
             keys.append(("row", .int64(Int64(row))))
-            try receive(Answer(keys: keys, outputs: outputs(of: said[place.recording][place.row])))
+            try receive(Answer(keys: keys, outputs: outputs(of: said[location.recording][location.row])))
         }
     }
 
@@ -155,11 +155,11 @@ struct ActivityAnswers: AnswerSource {
     }
 
     private func outputs(of window: ActivityPrediction.Window) -> [String: FeatureData] {
-        let shares = window.probabilities ?? [:]
-        var results = [(label: window.label, confidence: shares[window.label] ?? 1)]
-        for (label, share) in shares where label != window.label { results.append((label, share)) }
+        let fractions = window.probabilities ?? [:]
+        var results = [(label: window.label, confidence: fractions[window.label] ?? 1)]
+        for (label, share) in fractions where label != window.label { results.append((label, share)) }
         var outputs = model.engine.interface.outputs(of: results)
-        if shares.isEmpty { outputs[model.engine.interface.predictedProbabilitiesName] = nil }
+        if fractions.isEmpty { outputs[model.engine.interface.predictedProbabilitiesName] = nil }
         return outputs
     }
 }

@@ -60,9 +60,9 @@ struct PreviewLesson: Sendable {
                 let start = ContinuousClock.now
                 var last = start
                 while let event = try failing({ () throws(ModelError) in try update.step() }) {
-                    guard tell(event, update, events, &last) else { return }
+                    guard sendProgress(event, update, events, &last) else { return }
                 }
-                try session.learnt(try failing { () throws(ModelError) in try update.updated() })
+                try session.replaceModel(try failing { () throws(ModelError) in try update.updated() })
                 send(events, "done", ["seconds": (ContinuousClock.now - start) / .seconds(1)])
             }
         } catch {
@@ -71,7 +71,7 @@ struct PreviewLesson: Sendable {
     }
 
     /// - Returns: False when the client has disconnected.
-    private func tell(
+    private func sendProgress(
         _ event: UpdateSession.Event,
         _ update: UpdateSession,
         _ events: PageEvents,

@@ -105,7 +105,7 @@ extension PreviewRoutes {
     // MARK: Tables
 
     /// The maximum number of rows that the page shows.
-    static let mostRows = 5000
+    static let maximumRowCount = 5000
 
     /// Predictions for the rows of a CSV table, or of a list of JSON objects, whose names are those of the inputs.
     func table(_ parcel: Parcel, _ cancellation: Cancellation) throws -> PageResponse {
@@ -121,9 +121,9 @@ extension PreviewRoutes {
             let inputs = engine.interface.input.filter { features[0][$0.name] != nil }.map(\.name)
             let outputs = engine.interface.output.map(\.name)
             columns = (inputs + outputs).map { .string($0) }
-            isCut = features.count > Self.mostRows
+            isCut = features.count > Self.maximumRowCount
             let predictor = Predictor(engine: engine)
-            for (index, row) in features.prefix(Self.mostRows).enumerated() {
+            for (index, row) in features.prefix(Self.maximumRowCount).enumerated() {
                 try failing { () throws(ModelError) in try cancellation.check() }
                 let answers = try predictor.outputs(row, at: "row \(index)")
                 rows.append(

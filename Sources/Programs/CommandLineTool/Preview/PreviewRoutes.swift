@@ -190,8 +190,8 @@ struct PreviewRoutes: Sendable {
         if let json = parcel.json["vocabulary"] {
             let bytes = Array(try failing { () throws(ModelError) in try parcel.blob(json) })
             tokenizer = try WordPieceTokenizer(text: bytes, name: "The vocabulary")
-        } else if case .wordPieces(let given)? = session.vocabulary {
-            tokenizer = given
+        } else if case .wordPieces(let provided)? = session.vocabulary {
+            tokenizer = provided
         } else {
             throw InputFailure(
                 input: "vocabulary",

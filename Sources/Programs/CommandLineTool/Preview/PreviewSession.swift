@@ -25,14 +25,14 @@ final class PreviewSession: Sendable {
     let loadMilliseconds: Double
     let queue = PredictionQueue(width: 2)
 
-    private struct Kept {
+    private struct State {
         var taught: (file: ModelFile, engine: any ModelEngine)?
         var isLearning = false
         /// The states by the names that the page gave them, and when each was last used.
         var states: [String: (state: ModelState, turn: Int)] = [:]
         var turn = 0
     }
-    private let kept = Mutex(Kept())
+    private let shared = Mutex(State())
 
     init(_ file: ModelFile, function: String?, vocabulary: PreviewVocabulary?, saveFolder: String?) throws {
         let start = ContinuousClock.now
@@ -65,46 +65,46 @@ final class PreviewSession: Sendable {
 
     func engine(_ variant: Variant) throws -> any ModelEngine {
         guard variant == .taught else { return engine }
-        guard let taught = kept.withLock({ $0.taught }) else { throw Failure("the model has not been taught yet") }
+        guard let taught = shared.withLock({ $0.taught }) else { throw Failure("the model has not been taught yet") }
         return taught.engine
     }
 
-    var taughtFile: ModelFile? { kept.withLock { $0.taught?.file } }
+    var taughtFile: ModelFile? { shared.withLock { $0.taught?.file } }
 
     /// The state of a name; a new one when it is unknown.
     ///
     /// When there are many, the least recently used are dropped.
     func state(_ name: String) -> ModelState {
-        kept.withLock { kept in
-            kept.turn += 1
-            let state = kept.states[name]?.state ?? engine.makeState()
-            kept.states[name] = (state, kept.turn)
-            if kept.states.count > 8, let oldest = kept.states.min(by: { $0.value.turn < $1.value.turn }) {
-                kept.states[oldest.key] = nil
+        shared.withLock { shared in
+            shared.turn += 1
+            let state = shared.states[name]?.state ?? engine.makeState()
+            shared.states[name] = (state, shared.turn)
+            if shared.states.count > 8, let oldest = shared.states.min(by: { $0.value.turn < $1.value.turn }) {
+                shared.states[oldest.key] = nil
             }
             return state
         }
     }
 
-    func forgetState(_ name: String) { kept.withLock { $0.states[name] = nil } }
+    func forgetState(_ name: String) { shared.withLock { $0.states[name] = nil } }
 
     /// Discards the trained model.
-    func reset() { kept.withLock { $0.taught = nil } }
+    func reset() { shared.withLock { $0.taught = nil } }
 
     /// Runs `body` unless another training run is in progress.
     func learning<R>(_ body: () throws -> R) throws -> R {
-        let isFree = kept.withLock { kept in
-            defer { kept.isLearning = true }
-            return !kept.isLearning
+        let isFree = shared.withLock { shared in
+            defer { shared.isLearning = true }
+            return !shared.isLearning
         }
         guard isFree else { throw Failure("the model is learning; wait until it is done, or stop it") }
-        defer { kept.withLock { $0.isLearning = false } }
+        defer { shared.withLock { $0.isLearning = false } }
         return try body()
     }
 
-    func learnt(_ file: ModelFile) throws {
+    func replaceModel(_ file: ModelFile) throws {
         let engine = try failing { () throws(ModelError) in try EngineLoader.load(file) }
-        kept.withLock { $0.taught = (file, engine) }
+        shared.withLock { $0.taught = (file, engine) }
     }
 }
 

@@ -32,11 +32,11 @@ struct Axis {
         }
     }
 
-    /// 1, 2 or 5 times a power of ten, at least `least`.
-    private static func step(_ least: Double, _ isWhole: Bool) -> Double {
-        guard least > 0, least.isFinite else { return 1 }
-        let power = pow(10, log10(least).rounded(.down))
-        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * (1 - 1e-9) } ?? 10 * power
+    /// 1, 2 or 5 times a power of ten, at least `minimum`.
+    private static func step(_ minimum: Double, _ isWhole: Bool) -> Double {
+        guard minimum > 0, minimum.isFinite else { return 1 }
+        let power = pow(10, log10(minimum).rounded(.down))
+        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= minimum * (1 - 1e-9) } ?? 10 * power
         return isWhole ? max(1, step.rounded()) : step
     }
 

@@ -34,15 +34,15 @@ struct BoxDrawing {
         }
     }
 
-    private func place(_ fraction: Double, _ extent: Int) -> Int {
+    private func location(_ fraction: Double, _ extent: Int) -> Int {
         min(max(Int((fraction * Double(extent)).rounded()), 0), extent)
     }
 
     private mutating func frame(_ mark: Mark) {
-        let left = place(mark.box.left, picture.width)
-        let right = max(place(mark.box.right, picture.width), left + 1)
-        let top = place(mark.box.top, picture.height)
-        let bottom = max(place(mark.box.bottom, picture.height), top + 1)
+        let left = location(mark.box.left, picture.width)
+        let right = max(location(mark.box.right, picture.width), left + 1)
+        let top = location(mark.box.top, picture.height)
+        let bottom = max(location(mark.box.bottom, picture.height), top + 1)
         let width = lineWidth
         fill(left, top, right, top + width, mark.colour)
         fill(left, bottom - width, right, bottom, mark.colour)
@@ -57,9 +57,9 @@ struct BoxDrawing {
         )
         for row in rows {
             for column in columns {
-                let place = (row * picture.width + column) * 4
-                for (index, value) in components.enumerated() { picture.pixels[place + index] = value }
-                picture.pixels[place + 3] = 255
+                let location = (row * picture.width + column) * 4
+                for (index, value) in components.enumerated() { picture.pixels[location + index] = value }
+                picture.pixels[location + 3] = 255
             }
         }
     }
@@ -76,8 +76,8 @@ struct BoxDrawing {
         page.fill(x: 0, y: 0, width: width, height: height, mark.colour)
         page.write(mark.text, x: size / 4, y: size * 1.05, size: size, .white, width: width - size / 2)
         let label = try ImageFile(Data(page.bytes())).bitmap().converted(to: .rgba)
-        let left = min(place(mark.box.left, picture.width), max(picture.width - label.width, 0))
-        let top = place(mark.box.top, picture.height)
+        let left = min(location(mark.box.left, picture.width), max(picture.width - label.width, 0))
+        let top = location(mark.box.top, picture.height)
         picture = picture.overwritten(by: label, x: left, y: top >= label.height ? top - label.height : top)
     }
 

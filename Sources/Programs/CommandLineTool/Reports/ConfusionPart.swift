@@ -11,10 +11,10 @@ struct ConfusionPart {
     let names: [String]
 
     /// The maximum number of classes for which the whole matrix is printed.
-    private static let mostColumns = 12
+    private static let maximumColumnCount = 12
     /// The maximum number of classes for which the matrix has names and numbers, and precision and recall are listed in
     /// drawings.
-    static let mostClasses = 40
+    static let maximumClassCount = 40
 
     init(_ counts: ConfusionCounts, rows: String) {
         (self.counts, self.rows) = (counts, rows)
@@ -25,7 +25,7 @@ struct ConfusionPart {
             }
     }
 
-    var hasNames: Bool { names.count <= Self.mostClasses }
+    var hasNames: Bool { names.count <= Self.maximumClassCount }
 
     // MARK: Tables
 
@@ -55,7 +55,7 @@ struct ConfusionPart {
 
     var text: [String] {
         let classes = "classes (\(rows))\n" + TrainingReport.aligned(classRows)
-        guard names.count > Self.mostColumns else {
+        guard names.count > Self.maximumColumnCount else {
             return [classes, "true label \\ predicted\n" + TrainingReport.aligned(matrixRows)]
         }
         return [classes, "most frequent mistakes\n" + TrainingReport.aligned(mistakeRows)]
@@ -73,7 +73,7 @@ struct ConfusionPart {
     var html: [String] {
         var result = ["<h2>Classes (\(rows))</h2>", HTMLText.table(classRows)]
         if hasNames { result += ["<h2>True label \\ predicted (\(rows))</h2>", htmlMatrix] }
-        if names.count > Self.mostColumns {
+        if names.count > Self.maximumColumnCount {
             result += ["<h2>Most frequent mistakes (\(rows))</h2>", HTMLText.table(mistakeRows)]
         }
         return result
@@ -176,15 +176,15 @@ struct ConfusionPart {
         canvas.write("true", x: x + 12, y: top + extent / 2, size: 12, .grey, alignment: .centre, isUpright: true)
         let side = extent / Double(names.count)
         // Cells smaller than a pixel would be invisible.
-        let shown = max(side, 1)
+        let displayed = max(side, 1)
         for truth in names.indices {
             let total = total(truth)
             for prediction in names.indices where counts.count(truth, prediction) > 0 {
                 canvas.fill(
                     x: left + Double(prediction) * side,
                     y: top + Double(truth) * side,
-                    width: shown,
-                    height: shown,
+                    width: displayed,
+                    height: displayed,
                     colour(truth, prediction, of: total)
                 )
             }

@@ -86,12 +86,12 @@ struct PlotFrame {
         let last = across.ticks.last.map { canvas.width($0.label, size: 11) / 2 } ?? 0
         (right, top, bottom) = (x + width - max(8, last), y + 6, y + 6 + Self.height)
         for tick in up.ticks {
-            let height = place(across.range.lowerBound, tick.value).y
+            let height = location(across.range.lowerBound, tick.value).y
             Drawing.rule(canvas, height - 0.5, from: left, to: right)
             canvas.write(tick.label, x: left - 8, y: height + 4, size: 11, .grey, alignment: .right)
         }
         for tick in across.ticks {
-            let position = place(tick.value, up.range.lowerBound).x
+            let position = location(tick.value, up.range.lowerBound).x
             canvas.stroke([Canvas.Point(position, bottom), Canvas.Point(position, bottom + 4)], width: 1, .grey)
             canvas.write(tick.label, x: position, y: bottom + 18, size: 11, .grey, alignment: .centre)
         }
@@ -114,7 +114,7 @@ struct PlotFrame {
         )
     }
 
-    func place(_ x: Double, _ y: Double) -> Canvas.Point {
+    func location(_ x: Double, _ y: Double) -> Canvas.Point {
         Canvas.Point(left + across.share(x) * (right - left), bottom - up.share(y) * (bottom - top))
     }
 }

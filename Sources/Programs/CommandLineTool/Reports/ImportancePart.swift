@@ -10,11 +10,13 @@ struct ImportancePart {
     private let importance: PermutationImportance
 
     /// The maximum number of features that are drawn and printed.
-    private static let mostFeatures = 12
+    private static let maximumFeatureCount = 12
 
     init(_ importance: PermutationImportance, rows: String) { (self.importance, self.rows) = (importance, rows) }
 
-    private var shown: ArraySlice<PermutationImportance.Feature> { importance.features.prefix(Self.mostFeatures) }
+    private var shown: ArraySlice<PermutationImportance.Feature> {
+        importance.features.prefix(Self.maximumFeatureCount)
+    }
 
     /// A note on the features that are not shown.
     private var rest: String? {
@@ -42,8 +44,8 @@ struct ImportancePart {
 
     /// The length of a feature's bar, 0 to 1.
     private func share(_ feature: PermutationImportance.Feature) -> Double {
-        guard let most = importance.features.first?.increase, most > 0, feature.increase > 0 else { return 0 }
-        return min(feature.increase / most, 1)
+        guard let maximum = importance.features.first?.increase, maximum > 0, feature.increase > 0 else { return 0 }
+        return min(feature.increase / maximum, 1)
     }
 
     var text: String {

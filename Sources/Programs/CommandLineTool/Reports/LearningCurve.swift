@@ -96,7 +96,7 @@ struct LearningCurve {
                 legend -= length + 42
             }
             for (number, line) in drawn.enumerated() {
-                let points = line.points.map { frame.place(Double($0.iteration), $0.value) }
+                let points = line.points.map { frame.location(Double($0.iteration), $0.value) }
                 canvas.stroke(points, width: 2, Self.colour(number))
                 if points.count <= 40 { canvas.dot(points, width: 5.5, Self.colour(number)) }
             }

@@ -14,7 +14,7 @@ struct ObjectsPart {
     let skipped: [MLObjectDetector.SkippedImage]
 
     /// The maximum numbers of pictures that are listed in text, and shown on a page.
-    private static let (mostLines, mostPictures) = (10, 40)
+    private static let (maximumLineCount, maximumPictureCount) = (10, 40)
     private static let pictureSide = 320.0
 
     /// The pictures with the most errors first.
@@ -49,7 +49,7 @@ struct ObjectsPart {
         if !worst.isEmpty {
             var table = Table(rightAligned: [0, 1])
             table.add("missed", "wrong", "")
-            for picture in worst.prefix(Self.mostLines) {
+            for picture in worst.prefix(Self.maximumLineCount) {
                 table.add(
                     "\(picture.objects.count { !$0.isRight })",
                     "\(picture.detections.count { !$0.isRight })",
@@ -59,9 +59,9 @@ struct ObjectsPart {
             blocks.append("pictures with errors (\(rows)): \(worst.count) of \(pictures.count)\n" + table.text())
         }
         if !skipped.isEmpty {
-            let lines = skipped.prefix(Self.mostLines).map { "  \($0.url.path): \($0.reason)" }
-            let rest = skipped.count > lines.count ? ["  and \(skipped.count - lines.count) others"] : []
-            blocks.append(([skippedTitle] + lines + rest).joined(separator: "\n"))
+            let lines = skipped.prefix(Self.maximumLineCount).map { "  \($0.url.path): \($0.reason)" }
+            let remaining = skipped.count > lines.count ? ["  and \(skipped.count - lines.count) others"] : []
+            blocks.append(([skippedTitle] + lines + remaining).joined(separator: "\n"))
         }
         return blocks
     }
@@ -88,9 +88,9 @@ struct ObjectsPart {
     /// The table of labels, pictures with boxes (green: right, red: wrong, purple: missed), and what was left out.
     var html: [String] {
         var body = ["<h2>Labels</h2>", HTMLText.table(labelRows)]
-        let worst = worst.prefix(Self.mostPictures * 3 / 4)
+        let worst = worst.prefix(Self.maximumPictureCount * 3 / 4)
         let good = pictures.filter { $0.errorCount == 0 && !$0.objects.isEmpty }
-            .prefix(Self.mostPictures - min(worst.count, Self.mostPictures * 3 / 4))
+            .prefix(Self.maximumPictureCount - min(worst.count, Self.maximumPictureCount * 3 / 4))
         for (title, list) in [("Pictures with errors", Array(worst)), ("Pictures without errors", Array(good))]
         where !list.isEmpty {
             body.append("<h2>\(title) (\(HTMLText.escaped(rows))): green found, red wrong, purple missed</h2>")

@@ -11,14 +11,14 @@ struct PicturesPart {
     let skipped: [MLImageClassifier.SkippedImage]
 
     /// The maximum numbers of pictures that are listed in text, and shown on a page.
-    private static let (mostLines, mostPictures) = (10, 60)
+    private static let (maximumLineCount, maximumPictureCount) = (10, 60)
     private static let thumbnailSize = 160.0
 
     var text: [String] {
         var blocks: [String] = []
         if !misclassified.isEmpty {
             var table = Table(rightAligned: [0])
-            for image in misclassified.prefix(Self.mostLines) {
+            for image in misclassified.prefix(Self.maximumLineCount) {
                 table.add(
                     TrainingReport.percent(image.confidence),
                     "\(image.label) → \(image.prediction)",
@@ -29,9 +29,9 @@ struct PicturesPart {
             blocks.append(title + "\n" + table.text())
         }
         if !skipped.isEmpty {
-            let lines = skipped.prefix(Self.mostLines).map { "  \($0.url.path): \($0.reason)" }
-            let rest = skipped.count > lines.count ? ["  and \(skipped.count - lines.count) others"] : []
-            blocks.append((["files that were left out: \(skipped.count)"] + lines + rest).joined(separator: "\n"))
+            let lines = skipped.prefix(Self.maximumLineCount).map { "  \($0.url.path): \($0.reason)" }
+            let remaining = skipped.count > lines.count ? ["  and \(skipped.count - lines.count) others"] : []
+            blocks.append((["files that were left out: \(skipped.count)"] + lines + remaining).joined(separator: "\n"))
         }
         return blocks
     }
@@ -53,7 +53,7 @@ struct PicturesPart {
         if !misclassified.isEmpty {
             body.append("<h2>Pictures that went wrong (\(rows)): \(misclassified.count)</h2>")
             body.append(#"<div class="pictures">"#)
-            for image in misclassified.prefix(Self.mostPictures) {
+            for image in misclassified.prefix(Self.maximumPictureCount) {
                 let name = HTMLText.escaped(image.url.lastPathComponent)
                 let labels =
                     "\(HTMLText.escaped(image.label)) → \(HTMLText.escaped(image.prediction)), "

@@ -13,14 +13,14 @@ struct RegressionPart {
     private let drawn: RegressionRows
 
     /// With more points, cells are counted instead.
-    private static let mostPoints = 1000
+    private static let maximumPointCount = 1000
     /// Larger numbers are not drawn: the extent of an axis must be finite, too.
-    private static let largest = 1e300
+    private static let maximumMagnitude = 1e300
 
     init(_ values: RegressionRows, rows: String) {
         (self.values, self.rows) = (values, rows)
         let kept = zip(values.truth, values.predictions).filter {
-            abs($0) < Self.largest && abs($1) < Self.largest
+            abs($0) < Self.maximumMagnitude && abs($1) < Self.maximumMagnitude
         }
         drawn = RegressionRows(truth: kept.map(\.0), predictions: kept.map(\.1))
     }
@@ -44,10 +44,10 @@ struct RegressionPart {
         let sorted = drawn.residuals.sorted()
         guard let last = sorted.last else { return [] }
         return Self.shares.map { share in
-            let place = share * Double(sorted.count - 1)
-            let index = Int(place)
+            let location = share * Double(sorted.count - 1)
+            let index = Int(location)
             guard index + 1 < sorted.count else { return last }
-            return sorted[index] + (sorted[index + 1] - sorted[index]) * (place - Double(index))
+            return sorted[index] + (sorted[index + 1] - sorted[index]) * (location - Double(index))
         }
     }
 
@@ -59,8 +59,8 @@ struct RegressionPart {
         guard let first = edges.first, let last = edges.last, edges.count > 1 else { return ([], []) }
         var counts = [Int](repeating: 0, count: edges.count - 1)
         for residual in residuals {
-            let place = (residual - first) / (last - first) * Double(counts.count)
-            counts[min(max(Int(place), 0), counts.count - 1)] += 1
+            let location = (residual - first) / (last - first) * Double(counts.count)
+            counts[min(max(Int(location), 0), counts.count - 1)] += 1
         }
         return (edges, counts)
     }
@@ -81,13 +81,13 @@ struct RegressionPart {
     /// The scatter plot and the residuals in characters; `nil` when there is nothing to draw.
     func text(width: Int = 40, height: Int = 16) -> String? {
         guard let (axis, cells) = cells(columns: width, rows: height) else { return nil }
-        let most = Double(cells.joined().max() ?? 1)
+        let maximum = Double(cells.joined().max() ?? 1)
         let marks: [Character] = ["·", "•", "▒", "█"]
         let lines = cells.indices.reversed().map { row -> String in
             let text = cells[row].indices.map { column -> Character in
                 let count = cells[row][column]
                 guard count > 0 else { return column == row * width / height ? "╱" : " " }
-                let share = most > 1 ? log(Double(count)) / log(most) : 0
+                let share = maximum > 1 ? log(Double(count)) / log(maximum) : 0
                 return marks[min(Int(share * 4), 3)]
             }
             return String(text)
@@ -144,7 +144,7 @@ struct RegressionPart {
                 up: axis,
                 names: ("true", "predicted")
             )
-            let ends = [axis.range.lowerBound, axis.range.upperBound].map { frame.place($0, $0) }
+            let ends = [axis.range.lowerBound, axis.range.upperBound].map { frame.location($0, $0) }
             canvas.stroke(ends, width: 1.2, .grey)
             points(canvas, frame, drawn.truth, drawn.predictions)
             return frame.end
@@ -165,7 +165,7 @@ struct RegressionPart {
                 up: Self.axis(residuals + [0]),
                 names: ("predicted", "true − predicted")
             )
-            let zero = frame.place(frame.across.range.lowerBound, 0).y
+            let zero = frame.location(frame.across.range.lowerBound, 0).y
             canvas.stroke(
                 [Canvas.Point(frame.left, zero), Canvas.Point(frame.right, zero)],
                 width: 1.2,
@@ -191,8 +191,8 @@ struct RegressionPart {
                 names: ("true − predicted", "rows")
             )
             for (index, count) in counts.enumerated() where count > 0 {
-                let corner = frame.place(edges[index], Double(count))
-                let end = frame.place(edges[index + 1], 0)
+                let corner = frame.location(edges[index], Double(count))
+                let end = frame.location(edges[index + 1], 0)
                 let gap = end.x - corner.x > 4 ? 1.0 : 0
                 canvas.fill(
                     x: corner.x + gap / 2,
@@ -202,7 +202,7 @@ struct RegressionPart {
                     .blue
                 )
             }
-            let zero = frame.place(0, 0)
+            let zero = frame.location(0, 0)
             if zero.x >= frame.left, zero.x <= frame.right {
                 canvas.stroke([Canvas.Point(zero.x, frame.top), zero], width: 1.2, .grey)
             }
@@ -214,8 +214,8 @@ struct RegressionPart {
 
     /// Draws points; many as cells that are darker the more points they contain.
     private func points(_ canvas: Canvas, _ frame: PlotFrame, _ across: [Double], _ up: [Double]) {
-        guard across.count > Self.mostPoints else {
-            let points = zip(across, up).map { frame.place($0, $1) }
+        guard across.count > Self.maximumPointCount else {
+            let points = zip(across, up).map { frame.location($0, $1) }
             return canvas.dot(points, width: across.count > 300 ? 4 : 5.5, Colour.blue.opacity(0.55))
         }
         let side = 5.0
@@ -227,7 +227,7 @@ struct RegressionPart {
             columns: columns,
             rows: rows
         )
-        let most = log(Double(max(counts.joined().max() ?? 2, 2)))
+        let maximum = log(Double(max(counts.joined().max() ?? 2, 2)))
         let (pale, dark) = (Colour(0.76, 0.86, 0.94), Colour(0.03, 0.16, 0.36))
         let (width, height) = (
             (frame.right - frame.left) / Double(columns), (frame.bottom - frame.top) / Double(rows)
@@ -239,7 +239,7 @@ struct RegressionPart {
                     y: frame.bottom - Double(row + 1) * height,
                     width: width,
                     height: height,
-                    pale.mixed(log(Double(count)) / most, with: dark)
+                    pale.mixed(log(Double(count)) / maximum, with: dark)
                 )
             }
         }

@@ -4,7 +4,7 @@ import MLSpecification
 
 extension PermutationImportance {
     /// The maximum number of predictions that are made one by one.
-    private static let mostSinglePredictions = 20_000
+    private static let maximumSinglePredictionCount = 20_000
 
     /// The permutation importance of each input of a tabular model, whose inputs are numbers and texts.
     ///
@@ -33,7 +33,7 @@ extension PermutationImportance {
             rows: rows.count,
             features: names.count,
             width: names.count,
-            mostPredictions: predictsBatches ? 1_000_000 : Self.mostSinglePredictions
+            maximumPredictionCount: predictsBatches ? 1_000_000 : Self.maximumSinglePredictionCount
         )
         guard let extent else { return nil }
         let seed = 42

@@ -63,10 +63,10 @@ struct ComparisonText {
     private static func line(_ change: ModelChange) -> String {
         let attribute = change.attribute.isEmpty ? "" : ": \(change.attribute)"
         switch change.kind {
-        case .added: return "+ \(change.place)\(attribute)" + (change.after.map { " \(short($0))" } ?? "")
-        case .removed: return "- \(change.place)\(attribute)" + (change.before.map { " \(short($0))" } ?? "")
+        case .added: return "+ \(change.location)\(attribute)" + (change.after.map { " \(short($0))" } ?? "")
+        case .removed: return "- \(change.location)\(attribute)" + (change.before.map { " \(short($0))" } ?? "")
         case .changed:
-            return "~ \(change.place)\(attribute) \(shown(change.before)) → \(shown(change.after))"
+            return "~ \(change.location)\(attribute) \(shown(change.before)) → \(shown(change.after))"
         }
     }
 
@@ -90,11 +90,11 @@ struct ComparisonText {
             guard let key = key(change), let count = counts[key], count > 3 else { return line(change) }
             guard said.insert(key).inserted else { return nil }
             return "~ \(count) times: \(change.attribute) \(shown(change.before)) → \(shown(change.after)), "
-                + "first at \(change.place)"
+                + "first at \(change.location)"
         }
     }
 
-    private static func line(_ entry: (place: String, change: FieldChange)) -> String {
+    private static func line(_ entry: (location: String, change: FieldChange)) -> String {
         let change = entry.change
         var parts: [String] = []
         if change.changed > 0 {
@@ -103,7 +103,7 @@ struct ComparisonText {
         if change.added > 0 { parts.append("\(change.added) added") }
         if change.removed > 0 { parts.append("\(change.removed) removed") }
         if let largest = change.largestDifference, change.count > 1 { parts.append("by \(number(largest)) at most") }
-        return "~ \(entry.place)\(change.path): \(parts.joined(separator: ", ")); "
+        return "~ \(entry.location)\(change.path): \(parts.joined(separator: ", ")); "
             + "\(change.example): \(shown(change.before)) → \(shown(change.after))"
     }
 
@@ -137,7 +137,7 @@ struct ComparisonText {
             "structure": comparison.structure.map(Self.object),
             "fields": comparison.fields.map { entry -> [String: Any] in
                 var object: [String: Any] = [
-                    "path": entry.place + entry.change.path, "changed": entry.change.changed,
+                    "path": entry.location + entry.change.path, "changed": entry.change.changed,
                     "added": entry.change.added, "removed": entry.change.removed, "count": entry.change.count,
                     "example": entry.change.example,
                 ]
@@ -160,7 +160,7 @@ struct ComparisonText {
     }
 
     private static func object(_ change: ModelChange) -> [String: Any] {
-        var object: [String: Any] = ["kind": change.kind.rawValue, "place": change.place]
+        var object: [String: Any] = ["kind": change.kind.rawValue, "place": change.location]
         if !change.attribute.isEmpty { object["attribute"] = change.attribute }
         object["before"] = change.before
         object["after"] = change.after

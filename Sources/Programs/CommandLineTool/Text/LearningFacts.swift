@@ -125,8 +125,8 @@ struct LearningFacts {
                 "Apple's systems do not propagate gradients through \(layersOfThisSystem.joined(separator: ", "))"
             )
         }
-        let place = names.isEmpty ? "" : " in '\(names.joined(separator: " › "))'"
-        return (isUpdatable ? "Learns\(place)" : "Neighbours\(place)") + "\n" + table.text()
+        let location = names.isEmpty ? "" : " in '\(names.joined(separator: " › "))'"
+        return (isUpdatable ? "Learns\(location)" : "Neighbours\(location)") + "\n" + table.text()
     }
 
     var object: [String: Any] {

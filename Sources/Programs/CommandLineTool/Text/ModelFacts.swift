@@ -28,9 +28,9 @@ struct ModelFacts {
 
     // MARK: Text
 
-    private static let mostFeatures = 40
-    private static let mostLabels = 20
-    private static let mostKinds = 10
+    private static let maximumFeatureCount = 40
+    private static let maximumLabelCount = 20
+    private static let maximumKindCount = 10
 
     var text: String {
         var lines = [
@@ -41,12 +41,14 @@ struct ModelFacts {
         func section(_ title: String, _ features: [SpecFeatureDescription]) {
             guard !features.isEmpty else { return }
             var table = Table()
-            for feature in features.prefix(Self.mostFeatures) {
+            for feature in features.prefix(Self.maximumFeatureCount) {
                 table.add(feature.name, feature.typeText, feature.shortDescription)
             }
             lines.append("\n\(title)")
             lines.append(table.text())
-            if features.count > Self.mostFeatures { lines.append("  … and \(features.count - Self.mostFeatures) more") }
+            if features.count > Self.maximumFeatureCount {
+                lines.append("  … and \(features.count - Self.maximumFeatureCount) more")
+            }
         }
         section("Inputs", description.input)
         section("Outputs", description.output)
@@ -59,8 +61,10 @@ struct ModelFacts {
         }
         if !description.predictedFeatureName.isEmpty { lines.append("\nPredicts \(description.predictedFeatureName)") }
         if let labels = model.root.labels {
-            let shown = labels.texts.prefix(Self.mostLabels).joined(separator: ", ")
-            lines.append("\n\(labels.count) classes: \(shown)" + (labels.count > Self.mostLabels ? ", …" : ""))
+            let displayed = labels.texts.prefix(Self.maximumLabelCount).joined(separator: ", ")
+            lines.append(
+                "\n\(labels.count) classes: \(displayed)" + (labels.count > Self.maximumLabelCount ? ", …" : "")
+            )
         }
         lines += pipelineLines + functionLines + parameterLines + weightFileLines + costLines
         if let learning { lines.append("\n\(learning.text)") }
@@ -188,12 +192,12 @@ struct ModelFacts {
     private var costLines: [String] {
         var lines: [String] = []
         for (part, cost) in model.costs {
-            let place = part.name.isEmpty ? "" : " in '\(part.name)'"
+            let location = part.name.isEmpty ? "" : " in '\(part.name)'"
             switch cost {
-            case .failure(let error): lines.append("\nFloating-point operations\(place) were not counted: \(error)")
+            case .failure(let error): lines.append("\nFloating-point operations\(location) were not counted: \(error)")
             case .success(let cost):
                 var title =
-                    "\n\(Self.short(cost.operations)) floating-point operations\(place), "
+                    "\n\(Self.short(cost.operations)) floating-point operations\(location), "
                     + "\(Self.short(cost.multiplyAdds)) multiply–adds; about \(byteText(cost.activationBytes)) of values at once"
                 if !cost.assumedShapes.isEmpty {
                     let shapes = cost.assumedShapes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -205,7 +209,7 @@ struct ModelFacts {
                 lines.append(title)
                 guard cost.operations > 0 else { continue }
                 var table = Table(rightAligned: [0, 2])
-                for row in cost.rows.prefix(Self.mostKinds) {
+                for row in cost.rows.prefix(Self.maximumKindCount) {
                     let share = row.operations / cost.operations
                     table.add(
                         Self.short(row.operations),
@@ -215,8 +219,8 @@ struct ModelFacts {
                     )
                 }
                 lines.append(table.text())
-                if cost.rows.count > Self.mostKinds {
-                    lines.append("  … and \(cost.rows.count - Self.mostKinds) more kinds")
+                if cost.rows.count > Self.maximumKindCount {
+                    lines.append("  … and \(cost.rows.count - Self.maximumKindCount) more kinds")
                 }
             }
         }

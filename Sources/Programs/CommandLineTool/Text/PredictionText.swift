@@ -95,10 +95,10 @@ struct PredictionText: AnswerSink {
         let values = tensor.values
         if values.count <= 16 { return ([head] + elements(tensor)).joined(separator: " ") }
         let finite = values.filter(\.isFinite)
-        guard let least = finite.min(), let greatest = finite.max() else { return "\(head), no finite element" }
+        guard let minimum = finite.min(), let maximum = finite.max() else { return "\(head), no finite element" }
         let mean = finite.reduce(0, +) / Double(finite.count)
         let odd = values.count - finite.count
-        let range = Tensor(values: [least, greatest], scalarType: tensor.scalarType, shape: [2])
+        let range = Tensor(values: [minimum, maximum], scalarType: tensor.scalarType, shape: [2])
         return "\(head) from \(elements(range).joined(separator: " to ")), mean \(mean)"
             + (odd > 0 ? ", \(odd) not finite" : "")
     }

@@ -14,7 +14,7 @@ final class UpdateProgress {
     /// Shows where an update continues from a checkpoint.
     func resumed(_ position: UpdatePosition) {
         guard position.hasBegun, !json else { return }
-        note("continuing in epoch \(position.epoch + 1), after \(position.place) examples")
+        note("continuing in epoch \(position.epoch + 1), after \(position.location) examples")
     }
 
     func show(_ event: UpdateSession.Event, _ session: UpdateSession) {

@@ -13,8 +13,8 @@ extension IntegerParameter {
         let parts = argument.split(separator: ":", maxSplits: 1)
         guard let first = parts.first, let value = Int64(first) else { return nil }
         guard parts.count == 2 else { return IntegerParameter(value) }
-        if let (low, high) = bounds(parts[1]), let least = Int64(low), let most = Int64(high), least <= most {
-            return IntegerParameter(value, in: least...most)
+        if let (low, high) = bounds(parts[1]), let minimum = Int64(low), let maximum = Int64(high), minimum <= maximum {
+            return IntegerParameter(value, in: minimum...maximum)
         }
         let texts = parts[1].split(separator: ",")
         let values = texts.compactMap { Int64($0) }
@@ -43,9 +43,10 @@ extension NumberParameter {
         let parts = argument.split(separator: ":", maxSplits: 1)
         guard let first = parts.first, let value = Double(first), value.isFinite else { return nil }
         guard parts.count == 2 else { return NumberParameter(value) }
-        guard let (low, high) = bounds(parts[1]), let least = Double(low), let most = Double(high), least <= most
+        guard let (low, high) = bounds(parts[1]), let minimum = Double(low), let maximum = Double(high),
+            minimum <= maximum
         else { return nil }
-        return NumberParameter(value, in: least...most)
+        return NumberParameter(value, in: minimum...maximum)
     }
 
     var text: String { "\(defaultValue) (\(range.lowerBound) to \(range.upperBound))" }
@@ -85,10 +86,10 @@ extension UpdateLoss {
 
 /// The two sides of `...`.
 private func bounds(_ text: Substring) -> (Substring, Substring)? {
-    var place = text.startIndex
-    while place < text.endIndex {
-        if text[place...].hasPrefix("...") { return (text[..<place], text[text.index(place, offsetBy: 3)...]) }
-        place = text.index(after: place)
+    var location = text.startIndex
+    while location < text.endIndex {
+        if text[location...].hasPrefix("...") { return (text[..<location], text[text.index(location, offsetBy: 3)...]) }
+        location = text.index(after: location)
     }
     return nil
 }

@@ -82,8 +82,8 @@ struct ArchiveCreate: ParsableCommand {
     func run() throws {
         try failing { () throws(ModelError) in
             let isEncrypted = try Vault.shared.record(of: model) != nil
-            let place = encrypt ?? (noEncrypt || isEncrypted ? nil : KeyFiles.path(beside: model))
-            let key = try place.map { (path) throws(ModelError) in try KeyFiles.usable(path) }
+            let location = encrypt ?? (noEncrypt || isEncrypted ? nil : KeyFiles.path(beside: model))
+            let key = try location.map { (path) throws(ModelError) in try KeyFiles.encryptionKey(path) }
             let signer = try sign.map { (path) throws(ModelError) in
                 try withErrorContext(path) { () throws(ModelError) in try SigningKey(pem: KeyText.read(path)) }
             }
@@ -99,7 +99,7 @@ struct ArchiveCreate: ParsableCommand {
                 deltas: deltas
             )
             print(output)
-            if let key, let place { print("  encrypted with \(place), key \(key.keyID)") }
+            if let key, let location { print("  encrypted with \(location), key \(key.keyID)") }
             if let signer { print("  signed by \(signer.publicKey.keyID)") }
             for (delta, outcome) in zip(deltas, outcomes) { Self.tell(of: delta, outcome) }
             if let modelSigner { print("  its files signed by \(modelSigner.publicKey.hint)") }
@@ -161,7 +161,7 @@ struct ArchiveList: ParsableCommand {
                 facts.add("encrypted", "with the key \(encryption.keyID) of \"\(encryption.team)\"")
             }
             for signature in archive.signatures {
-                let isRight = signature.isRight(name: header.model.name, headerHash: archive.headerHash)
+                let isRight = signature.matches(name: header.model.name, headerHash: archive.headerHash)
                 facts.add("signed", "by \(signature.signer.keyID)\(isRight ? "" : ": the signature is WRONG")")
             }
             print(facts.text(indent: ""))
@@ -177,7 +177,7 @@ struct ArchiveList: ParsableCommand {
                 .init("keyID", .string(signature.signer.keyID.description)),
                 .init(
                     "valid",
-                    .bool(signature.isRight(name: archive.header.model.name, headerHash: archive.headerHash))
+                    .bool(signature.matches(name: archive.header.model.name, headerHash: archive.headerHash))
                 ),
             ])
         }
@@ -211,7 +211,7 @@ struct ArchiveVerify: ParsableCommand {
             try archive.verify()
             let name = archive.header.model.name
             for signature in archive.signatures
-            where !signature.isRight(name: name, headerHash: archive.headerHash) {
+            where !signature.matches(name: name, headerHash: archive.headerHash) {
                 throw ModelError(.malformed, "The signature by \(signature.signer.keyID) is wrong.", at: self.archive)
             }
             if let key {

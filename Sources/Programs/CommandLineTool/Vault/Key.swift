@@ -170,10 +170,10 @@ struct KeyCreate: ParsableCommand {
 
     /// Writes the private and the public half of a signing key.
     private func write(_ title: String, _ privateHalf: String, _ publicHalf: String) throws(ModelError) {
-        let place = output.hasSuffix(".pem") ? String(output.dropLast(4)) + ".pub.pem" : output + ".pub"
+        let location = output.hasSuffix(".pem") ? String(output.dropLast(4)) + ".pub.pem" : output + ".pub"
         try KeyFiles.write(Array(privateHalf.utf8), to: output, isSecret: true)
-        try KeyFiles.write(Array(publicHalf.utf8), to: place, isSecret: false)
-        print("\(title)\n  private half \(output) (mode 0600)\n  public half  \(place)")
+        try KeyFiles.write(Array(publicHalf.utf8), to: location, isSecret: false)
+        print("\(title)\n  private half \(output) (mode 0600)\n  public half  \(location)")
     }
 }
 

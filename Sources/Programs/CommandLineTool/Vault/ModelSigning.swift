@@ -75,22 +75,23 @@ struct Verify: ParsableCommand {
     func run() throws {
         try failing { () throws(ModelError) in
             let key = try ModelSigning.publicKey(publicKey)
-            let place = signature ?? FileAccess.withoutTrailingSlash(model) + "/" + ModelSignature.fileName
-            let text = try signature == nil ? ownSignature(place) : FileAccess.read(place)
-            let signature = try withErrorContext(place) { () throws(ModelError) in try ModelSignature(text, by: key) }
-            try signature.check(model, signature: place)
+            let location = signature ?? FileAccess.withoutTrailingSlash(model) + "/" + ModelSignature.fileName
+            let text = try signature == nil ? ownSignature(location) : FileAccess.read(location)
+            let signature = try withErrorContext(location) { () throws(ModelError) in try ModelSignature(text, by: key)
+            }
+            try signature.check(model, signature: location)
             print("\(model): \(signature.manifest.resources.count) files, signed by \(key.hint)")
         }
     }
 
     /// The signature in a model's folder, or in the archive.
-    private func ownSignature(_ place: String) throws(ModelError) -> [UInt8] {
+    private func ownSignature(_ location: String) throws(ModelError) -> [UInt8] {
         switch FileAccess.kind(of: model) {
-        case .folder? where FileAccess.kind(of: place) == .file: return try FileAccess.read(place)
+        case .folder? where FileAccess.kind(of: location) == .file: return try FileAccess.read(location)
         case .file?:
             let archive = try ModelArchive(model)
             let file = archive.header.files.first { $0.path == ModelSignature.fileName }
-            if let file, file.byteCount <= ModelSignature.largest { return try archive.stored(file).bytes() }
+            if let file, file.byteCount <= ModelSignature.maximumByteCount { return try archive.stored(file).bytes() }
         default: break
         }
         throw ModelError(

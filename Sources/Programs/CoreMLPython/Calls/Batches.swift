@@ -14,7 +14,7 @@ private final class BatchReply {
     let outputs: [MLFeatureDescription]
     let content: Content
     /// The memory that slots of columns, or of the example read last, point to.
-    var memory: [ReplyMemory]
+    var memory: [OutputBuffer]
     var columns: [FeatureColumn] = []
     var blocks: [TextBlock] = []
     var kept: [Tensor] = []
@@ -22,7 +22,7 @@ private final class BatchReply {
     init(_ model: MLModel, _ content: Content) {
         outputs = model.modelDescription.outputs
         self.content = content
-        memory = outputs.map { _ in ReplyMemory() }
+        memory = outputs.map { _ in OutputBuffer() }
     }
 
     func features(at index: Int) -> [String: FeatureData] {
@@ -34,7 +34,8 @@ private final class BatchReply {
 }
 
 extension MLModel {
-    /// Predicts checked examples: as columns where the engine computes them so, otherwise each for itself, on all workers.
+    /// Predicts checked examples: as columns where the engine computes them so, otherwise each for itself, on all
+    /// workers.
     fileprivate func reply(to examples: [[String: FeatureData]], _ cancellation: Cancellation?) throws -> BatchReply {
         if examples.count > 1, engine.prefersBatches, let batch = FeatureBatch(examples) {
             return BatchReply(self, .columns(try predicted(batch)))
@@ -121,8 +122,8 @@ public func batchExample(
     reportingCode(failure) {
         let reply = object(reply, as: BatchReply.self)
         let features = reply.features(at: index)
-        for (place, output) in reply.outputs.enumerated() {
-            try reply.memory[place].write(features[output.name], to: Slot(outputs, place), as: output)
+        for (location, output) in reply.outputs.enumerated() {
+            try reply.memory[location].write(features[output.name], to: Slot(outputs, location), as: output)
         }
         return true
     } ?? false
@@ -139,8 +140,8 @@ public func batchColumns(
 ) -> Bool {
     reportingCode(failure) {
         let reply = object(reply, as: BatchReply.self)
-        for (place, output) in reply.outputs.enumerated() {
-            let slot = Slot(outputs, place)
+        for (location, output) in reply.outputs.enumerated() {
+            let slot = Slot(outputs, location)
             guard case .columns(let batch) = reply.content, let column = batch.columns[output.name] else {
                 slot.setKind(.slotColumn)
                 continue

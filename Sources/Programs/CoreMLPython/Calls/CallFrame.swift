@@ -11,7 +11,7 @@ final class CallFrame {
     private let outputs: UnsafeMutableRawPointer
     /// Words of the caller: the handles of state and cancellation or 0, and the place for a failure's text.
     private let control: UnsafeMutablePointer<Int>
-    private let memory: [ReplyMemory]
+    private let memory: [OutputBuffer]
 
     init(
         _ model: MLModel,
@@ -24,7 +24,7 @@ final class CallFrame {
         self.inputs = inputs
         self.outputs = outputs
         self.control = control.assumingMemoryBound(to: Int.self)
-        memory = description.outputs.map { _ in ReplyMemory() }
+        memory = description.outputs.map { _ in OutputBuffer() }
     }
 
     func call() -> Bool {
@@ -45,7 +45,8 @@ final class CallFrame {
         let features = try readFeatures(of: description, from: inputs)
         var backings: [String: FeatureData] = [:]
         for (index, output) in description.outputs.enumerated() {
-            // The engine fails where a backing has another shape, so that it gets those alone on which the caller insists.
+            // The engine fails where a backing has another shape, so that it gets those alone on which the caller
+            // insists.
             let slot = Slot(outputs, index)
             guard slot.kind == .array, slot[6] == 2, let tensor = slot.offered() else { continue }
             backings[output.name] = .tensor(tensor)

@@ -4,9 +4,9 @@ import MLEngine
 import MLNumerics
 
 /// Stands for the owner of memory that is only lent for one call.
-private final class Lender: Sendable {}
+private final class MemoryOwner: Sendable {}
 
-private let lender = Lender()
+private let lender = MemoryOwner()
 
 extension Slot {
     /// The value for a feature, over the caller's memory where it can be; `nil` for none.

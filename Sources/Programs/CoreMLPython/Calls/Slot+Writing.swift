@@ -4,7 +4,7 @@ import MLEngine
 import MLNumerics
 
 /// Memory of one output's value, which the caller reads until the next value is written.
-final class ReplyMemory {
+final class OutputBuffer {
     /// The value whose memory the slot points to.
     private var kept: FeatureData?
     private var numbers: UnsafeMutableBufferPointer<Double>?
@@ -159,11 +159,11 @@ extension MLFeatureDescription {
 /// Strings one after the other, with the place where each ends.
 struct TextBlock {
     private var storage: Tensor?
-    private var places: Tensor?
+    private var locations: Tensor?
     private(set) var byteCount = 0
 
     var bytes: UnsafeMutableRawPointer? { storage?.address }
-    var ends: UnsafeMutableRawPointer? { places?.address }
+    var ends: UnsafeMutableRawPointer? { locations?.address }
 
     mutating func fill(_ texts: [String]) {
         var all: [UInt8] = []
@@ -174,6 +174,6 @@ struct TextBlock {
         }
         byteCount = all.count
         storage = Tensor(elements: all, scalarType: .uint8, shape: [all.count])
-        places = Tensor(elements: ends, scalarType: .int64, shape: [ends.count])
+        locations = Tensor(elements: ends, scalarType: .int64, shape: [ends.count])
     }
 }

@@ -4,7 +4,8 @@ import Foundation
 import MLEngine
 import Synchronization
 
-/// Called for an event of an update with the caller's context, the event's raw value and metrics and parameters as JSON.
+/// Called for an event of an update with the caller's context, the event's raw value and metrics and parameters as
+/// JSON.
 ///
 /// The text is valid during the call.
 public typealias UpdateHandler = @convention(c) (UnsafeMutableRawPointer?, Int, UnsafePointer<CChar>) -> Void
@@ -20,8 +21,8 @@ private final class SlotExamples: MLBatchProvider {
         names = features.map(\.name)
         values = try (0..<count).map { index in
             var values: [String: MLFeatureValue] = [:]
-            for (place, feature) in features.enumerated() {
-                let slot = Slot(slots, index * features.count + place)
+            for (location, feature) in features.enumerated() {
+                let slot = Slot(slots, index * features.count + location)
                 if let value = try slot.value(for: feature) {
                     values[feature.name] = try MLFeatureValue(engineData: value)
                 }

@@ -50,7 +50,7 @@ struct FoundModel {
     // MARK: Searching
 
     private static let deepest = 6
-    private static let mostFiles = 20_000
+    private static let maximumFileCount = 20_000
 
     /// The only model in a folder, or the one at a path in it.
     private static func only(_ folder: String, _ wanted: String?) throws -> String {
@@ -80,7 +80,7 @@ struct FoundModel {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/" + prefix)
         where !name.hasPrefix(".") {
             seen += 1
-            guard seen <= mostFiles else { throw Failure("\(folder) has more than \(mostFiles) files.") }
+            guard seen <= maximumFileCount else { throw Failure("\(folder) has more than \(maximumFileCount) files.") }
             let path = prefix.isEmpty ? name : prefix + "/" + name
             if endings.contains(where: name.hasSuffix) {
                 found.append(path)
@@ -114,7 +114,7 @@ struct FoundModel {
 
 /// A model card: `README.md` with YAML between lines of three hyphens.
 enum ModelCard {
-    private static let longest = 12_000
+    private static let maximumNoteLength = 12_000
     private static let facts = [
         "license", "pipeline_tag", "library_name", "base_model", "language", "tags", "datasets",
     ]
@@ -131,7 +131,7 @@ enum ModelCard {
         let whole = (head + (head.isEmpty ? [] : [""]) + [body]).joined(separator: "\n")
         let plain = whole.unicodeScalars.filter { $0.value >= 0x20 || $0 == "\n" }
         let note = String(String.UnicodeScalarView(plain)).trimmingCharacters(in: .whitespacesAndNewlines)
-        return note.isEmpty ? nil : String(note.prefix(longest))
+        return note.isEmpty ? nil : String(note.prefix(maximumNoteLength))
     }
 
     /// The facts of interest, one to a line; lists are joined by commas.

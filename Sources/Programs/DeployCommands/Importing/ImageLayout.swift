@@ -21,24 +21,24 @@ struct ImageLayout {
         let artifactType: String?
     }
 
-    private static let largestDocument = 4 << 20
-    private static let mostLayers = 1000
+    private static let maximumDocumentByteCount = 4 << 20
+    private static let maximumLayerCount = 1000
     private let folder: String
     private let manifest: Manifest
 
     init(_ folder: String) throws {
         self.folder = folder
         guard let data = FileManager.default.contents(atPath: folder + "/index.json"),
-            data.count <= Self.largestDocument,
+            data.count <= Self.maximumDocumentByteCount,
             let index = try? JSONDecoder().decode(Index.self, from: data)
         else { throw Failure("\(folder)/index.json is not an index of an OCI image layout.") }
         let manifests = index.manifests.filter { $0.mediaType == "application/vnd.oci.image.manifest.v1+json" }
         guard let first = manifests.first, manifests.count == 1 else {
             throw Failure("The layout has \(manifests.count) manifests; one model artifact is needed.")
         }
-        guard first.size <= Self.largestDocument,
+        guard first.size <= Self.maximumDocumentByteCount,
             let manifest = try? JSONDecoder().decode(Manifest.self, from: Data(contentsOf: Self.blob(first, folder))),
-            manifest.layers.count <= Self.mostLayers
+            manifest.layers.count <= Self.maximumLayerCount
         else { throw Failure("The manifest \(first.digest) cannot be read.") }
         self.manifest = manifest
     }
@@ -100,12 +100,12 @@ struct ImageLayout {
     }
 
     private static func copy(_ blob: URL, to target: String, _ name: String) throws {
-        let place = try SafePath.url(name, in: target)
+        let location = try SafePath.url(name, in: target)
         try FileManager.default.createDirectory(
-            at: place.deletingLastPathComponent(),
+            at: location.deletingLastPathComponent(),
             withIntermediateDirectories: true
         )
-        try FileManager.default.copyItem(at: blob, to: place)
+        try FileManager.default.copyItem(at: blob, to: location)
     }
 }
 
@@ -124,7 +124,7 @@ enum SafePath {
 /// Reads tar archives (POSIX.1-2001, pax) of files and folders; other entries are refused.
 enum Tar {
     private static let blockByteCount = 512
-    private static let mostEntries = 10_000
+    private static let maximumEntryCount = 10_000
 
     /// Unpacks an archive into a folder and returns the number of files.
     static func unpack(_ archive: URL, to folder: String) throws -> Int {
@@ -136,7 +136,7 @@ enum Tar {
             let header = [UInt8](header)
             if header.allSatisfy({ $0 == 0 }) { break }
             entries += 1
-            guard entries <= mostEntries, isRight(header), let byteCount = number(header[124..<136]) else {
+            guard entries <= maximumEntryCount, isRight(header), let byteCount = number(header[124..<136]) else {
                 throw Failure("The tar archive \(archive.lastPathComponent) is damaged at its entry \(entries).")
             }
             let prefix = text(header[345..<500])
@@ -196,23 +196,23 @@ enum Tar {
         return nil
     }
 
-    private static func write(_ file: FileHandle, _ byteCount: Int, to place: URL) throws {
+    private static func write(_ file: FileHandle, _ byteCount: Int, to location: URL) throws {
         try FileManager.default.createDirectory(
-            at: place.deletingLastPathComponent(),
+            at: location.deletingLastPathComponent(),
             withIntermediateDirectories: true
         )
-        guard FileManager.default.createFile(atPath: place.path, contents: nil) else {
-            throw Failure("\(place.path) cannot be written.")
+        guard FileManager.default.createFile(atPath: location.path, contents: nil) else {
+            throw Failure("\(location.path) cannot be written.")
         }
-        let output = try FileHandle(forWritingTo: place)
+        let output = try FileHandle(forWritingTo: location)
         defer { try? output.close() }
-        var rest = byteCount
-        while rest > 0 {
-            guard let piece = try file.read(upToCount: min(rest, 1 << 20)), !piece.isEmpty else {
-                throw Failure("The tar archive is cut off in \(place.lastPathComponent).")
+        var remaining = byteCount
+        while remaining > 0 {
+            guard let piece = try file.read(upToCount: min(remaining, 1 << 20)), !piece.isEmpty else {
+                throw Failure("The tar archive is cut off in \(location.lastPathComponent).")
             }
             try output.write(contentsOf: piece)
-            rest -= piece.count
+            remaining -= piece.count
         }
         try skip(file, (blockByteCount - byteCount % blockByteCount) % blockByteCount)
     }

@@ -83,7 +83,7 @@ struct Ceremony {
     /// Makes a ceremony of the drafts that wait on the server for the holders of root and targets keys.
     ///
     /// It throws when the drafts do not follow the metadata that devices trust.
-    init(_ repository: TrustRepository, waiting: [WaitingDraft], folder: String) throws {
+    init(_ repository: TrustRepository, waiting: [PendingDraft], folder: String) throws {
         self.folder = folder
         trustedRoot = repository.root
         trustedTargets = repository.targets["targets"]
@@ -182,7 +182,7 @@ struct Ceremony {
     // MARK: Signing
 
     /// The signatures that a draft still lacks from the keys of one delegator.
-    struct Lack {
+    struct MissingSignatures {
         let role: String
         /// The owners of the keys: those of the previous root, or those that the drafts name.
         let whose: String
@@ -192,12 +192,14 @@ struct Ceremony {
     }
 
     /// The signatures that each draft needs.
-    func lacks() throws -> [Lack] {
+    func missingSignatures() throws -> [MissingSignatures] {
         let (old, new) = try roots()
-        var lacks: [Lack] = []
+        var missingSignatures: [MissingSignatures] = []
         func add(_ role: String, _ whose: String, _ keys: RoleKeys) throws {
             guard let draft = drafts[role] else { return }
-            lacks.append(Lack(role: role, whose: whose, keys: keys, signers: try draft.signers(keys)))
+            missingSignatures.append(
+                MissingSignatures(role: role, whose: whose, keys: keys, signers: try draft.signers(keys))
+            )
         }
         try add("root", "of the root before", old.keys(of: .root))
         try add("root", "of the new root", new.keys(of: .root))
@@ -207,13 +209,13 @@ struct Ceremony {
             guard let keys = targets?.keys(ofDelegated: role) else { continue }
             try add(role, "of its publisher", keys)
         }
-        return lacks
+        return missingSignatures
     }
 
     /// Signs every draft that the key may sign, and returns their roles.
     mutating func sign(with key: SigningKey) throws -> [String] {
         let id = try key.publicKey.id
-        let roles = Set(try lacks().filter { $0.keys.keyIDs.contains(id) }.map(\.role)).sorted()
+        let roles = Set(try missingSignatures().filter { $0.keys.keyIDs.contains(id) }.map(\.role)).sorted()
         guard !roles.isEmpty else { throw Failure("The key \(id.prefix(16)) is not part of this ceremony.") }
         for role in roles { try drafts[role]?.sign(with: key) }
         return roles
@@ -223,7 +225,7 @@ struct Ceremony {
     ///
     /// The server can add only those of keys of the previous root that it holds.
     func finished() throws -> [String: Data] {
-        for lack in try lacks() where lack.missing > 0 && lack.whose != "of the root before" {
+        for lack in try missingSignatures() where lack.missing > 0 && lack.whose != "of the root before" {
             throw Failure("\(lack.role): \(lack.missing) more of the keys \(lack.whose) must sign.")
         }
         return drafts.mapValues { Data($0.bytes) }

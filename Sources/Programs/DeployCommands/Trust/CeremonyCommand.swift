@@ -23,9 +23,9 @@ struct CeremonyBegin: ParsableCommand {
 
     @Option(help: "The app's ModelDeployment.json.") var configuration: String
     @Option(parsing: .upToNextOption, help: "Public keys of the new root.") var root: [String] = []
-    @Option(help: "How many of them must sign.") var rootThreshold = 1
+    @Option(help: "The required number of their signatures.") var rootThreshold = 1
     @Option(parsing: .upToNextOption, help: "Public keys of the new targets role.") var targets: [String] = []
-    @Option(help: "How many of them must sign.") var targetsThreshold = 1
+    @Option(help: "The required number of their signatures.") var targetsThreshold = 1
     @Option(
         parsing: .upToNextOption,
         help:
@@ -81,7 +81,7 @@ struct CeremonyBegin: ParsableCommand {
     private func takeWaiting() throws {
         let repository = try TrustRepository(configuration: configuration)
         let answer = try server.client().get("teams/\(repository.configuration.team)/trust/drafts")
-        let drafts = try ServerClient.decode([WaitingDraft].self, answer)
+        let drafts = try ServerClient.decode([PendingDraft].self, answer)
         let ceremony = try Ceremony(repository, waiting: drafts, folder: output)
         try ceremony.write()
         try ceremony.show()
@@ -89,7 +89,7 @@ struct CeremonyBegin: ParsableCommand {
 }
 
 /// A draft that waits on the server for signatures.
-struct WaitingDraft: Decodable {
+struct PendingDraft: Decodable {
     let role: String
     let document: Data
     let missing: Int
@@ -121,7 +121,7 @@ struct ReplaceOnlineKeys: ParsableCommand {
 
     func run() throws {
         let answer = try server.client().post("teams/\(team)/trust/online-keys")
-        try server.show(answer, as: [WaitingDraft].self) { drafts in
+        try server.show(answer, as: [PendingDraft].self) { drafts in
             let waiting = drafts.filter { !$0.role.contains(".") }
             for draft in waiting { draft.show() }
             print(waiting.isEmpty ? "new keys are in use, the old ones are gone" : "new keys are made, and wait")
@@ -161,7 +161,7 @@ struct CeremonyStatus: ParsableCommand {
     func run() throws {
         let ceremony = try Ceremony(folder: folder)
         try ceremony.show()
-        let isWaiting = try ceremony.lacks().contains { $0.missing > 0 && $0.whose != "of the root before" }
+        let isWaiting = try ceremony.missingSignatures().contains { $0.missing > 0 && $0.whose != "of the root before" }
         if isWaiting { throw ExitCode(2) }
     }
 }
@@ -198,7 +198,7 @@ extension Ceremony {
             print("  \(type.rawValue): \(after.threshold) of \(after.keyIDs.count) \(names)\(isSame ? "" : "  (new)")")
         }
         for change in try delegationChanges() { print("  targets: \(change)") }
-        for lack in try lacks() {
+        for lack in try missingSignatures() {
             let state = lack.missing == 0 ? "signed" : "\(lack.missing) missing"
             print("  \(lack.role): \(lack.signers.count) of \(lack.keys.threshold) keys \(lack.whose): \(state)")
         }

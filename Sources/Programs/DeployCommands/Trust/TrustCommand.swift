@@ -82,11 +82,11 @@ struct TrustReport: Decodable {
             }
         print("trust level \"\(level)\": \(meaning)")
         for role in roles {
-            let place =
+            let location =
                 role.held == 0
                 ? "elsewhere" : role.held == role.keys.count ? "on the server" : "\(role.held) on the server"
             print(
-                "  \(role.name): version \(role.version), \(role.threshold) of \(role.keys.count) keys, \(place), good until "
+                "  \(role.name): version \(role.version), \(role.threshold) of \(role.keys.count) keys, \(location), good until "
                     + role.expires.formatted(.iso8601)
             )
         }
@@ -106,7 +106,7 @@ struct TrustStatusCommand: ParsableCommand {
         let client = try server.client()
         try server.show(try client.get("teams/\(team)/trust"), as: TrustReport.self) { $0.show() }
         guard !server.json else { return }
-        for draft in try ServerClient.decode([WaitingDraft].self, try client.get("teams/\(team)/trust/drafts")) {
+        for draft in try ServerClient.decode([PendingDraft].self, try client.get("teams/\(team)/trust/drafts")) {
             draft.show()
         }
     }
@@ -171,14 +171,14 @@ struct SignRelease: ParsableCommand {
         let client = try server.client()
         let drafts = try ServerClient.decode([Draft].self, try client.get("teams/\(team)/trust/drafts"))
         // Root and targets are signed in a ceremony.
-        let wanted = drafts.filter { $0.role.contains(".") && (role == nil || $0.role == role) }
-        guard !wanted.isEmpty else {
+        let requested = drafts.filter { $0.role.contains(".") && (role == nil || $0.role == role) }
+        guard !requested.isEmpty else {
             print("Nothing waits for a signature.")
             return
         }
         let repository = try TrustRepository(configuration: configuration)
         var documents: [(String, SignedDocument)] = []
-        for draft in wanted {
+        for draft in requested {
             let document = try SignedDocument(parsing: Array(draft.document), role: draft.role)
             try Self.show(document, draft.role, after: repository)
             documents.append((draft.role, document))

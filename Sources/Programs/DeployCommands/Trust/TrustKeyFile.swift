@@ -126,7 +126,7 @@ struct TrustKeyFile: Codable {
 
 /// Reads passphrases from a file or a terminal.
 enum Passphrase {
-    static let least = 12
+    static let minimumLength = 12
 
     /// Reads a passphrase from `file` or from the terminal; a new one is prompted for twice and must have a minimum
     /// length.
@@ -146,8 +146,8 @@ enum Passphrase {
             text = try ask("Passphrase of \(name): ")
             if isNew, try ask("The same again: ") != text { throw Failure("The passphrases differ.") }
         }
-        guard !isNew || text.utf8.count >= least else {
-            throw Failure("A passphrase has \(least) characters or more; a sentence is best.")
+        guard !isNew || text.utf8.count >= minimumLength else {
+            throw Failure("A passphrase has \(minimumLength) characters or more; a sentence is best.")
         }
         return text
     }

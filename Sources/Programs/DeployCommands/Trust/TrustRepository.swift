@@ -18,10 +18,10 @@ struct TrustRepository {
         let store = MemoryStore()
         let loaded = try Blocking.run { () async throws -> (TrustedMetadata, [String: SignedDocument]) in
             let base = configuration.server.absoluteString
-            let place = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/v1/trust/\(configuration.team)/"
+            let location = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/v1/trust/\(configuration.team)/"
             let updater = MetadataUpdater(
-                metadata: Fetcher(base: place + "metadata/"),
-                targets: Fetcher(base: place + "targets/"),
+                metadata: Fetcher(base: location + "metadata/"),
+                targets: Fetcher(base: location + "targets/"),
                 store: store,
                 bundledRoot: configuration.root
             )

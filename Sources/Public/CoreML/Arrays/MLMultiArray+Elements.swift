@@ -19,11 +19,11 @@ extension MLMultiArray {
 
     private func offset(ofLinear index: Int) -> Int {
         precondition(index >= 0 && index < count, "index \(index) is outside the \(count) elements")
-        var rest = index
+        var remaining = index
         var offset = 0
         for axis in extents.indices.reversed() {
-            offset += rest % extents[axis] * steps[axis]
-            rest /= extents[axis]
+            offset += remaining % extents[axis] * steps[axis]
+            remaining /= extents[axis]
         }
         return offset
     }

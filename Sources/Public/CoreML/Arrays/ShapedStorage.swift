@@ -159,11 +159,11 @@ struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
     }
 
     /// Overwrites a part of the elements.
-    mutating func replace(_ place: (ShapedView) -> ShapedView, by other: ShapedView) {
+    mutating func replace(_ axisIndex: (ShapedView) -> ShapedView, by other: ShapedView) {
         // Held until after the copy: `other` may be a part of this very memory.
         let source = other
         makeUnique()
-        let target = place(self)
+        let target = axisIndex(self)
         precondition(target.shape == source.shape, "shape \(source.shape) does not fit \(target.shape)")
         target.elements.copy(source.elements, shape: target.shape)
     }
@@ -187,11 +187,11 @@ struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
     }
 
     func expanded(at axis: Int) -> ShapedView {
-        let place = axis < 0 ? axis + shape.count + 1 : axis
-        precondition(place >= 0 && place <= shape.count, "axis \(axis) is outside \(shape)")
+        let axisIndex = axis < 0 ? axis + shape.count + 1 : axis
+        precondition(axisIndex >= 0 && axisIndex <= shape.count, "axis \(axis) is outside \(shape)")
         var view = self
-        view.strides.insert(place < shape.count ? shape[place] * strides[place] : 1, at: place)
-        view.shape.insert(1, at: place)
+        view.strides.insert(axisIndex < shape.count ? shape[axisIndex] * strides[axisIndex] : 1, at: axisIndex)
+        view.shape.insert(1, at: axisIndex)
         return view
     }
 
@@ -213,19 +213,19 @@ struct ShapedView<Scalar: MLShapedArrayScalar>: Sendable {
 
     static func concatenating(_ views: [ShapedView], axis: Int) -> ShapedView {
         guard let first = views.first else { return ShapedView(uninitialized: [0]) }
-        let place = axis < 0 ? axis + first.shape.count : axis
-        precondition(first.shape.indices.contains(place), "axis \(axis) is outside \(first.shape)")
+        let axisIndex = axis < 0 ? axis + first.shape.count : axis
+        precondition(first.shape.indices.contains(axisIndex), "axis \(axis) is outside \(first.shape)")
         var shape = first.shape
-        shape[place] = views.reduce(0) { $0 + $1.shape[place] }
+        shape[axisIndex] = views.reduce(0) { $0 + $1.shape[axisIndex] }
         let result = ShapedView(uninitialized: shape)
         var position = 0
         for view in views {
             var target = result
-            target.offset += position * result.strides[place]
-            target.shape[place] = view.shape[place]
+            target.offset += position * result.strides[axisIndex]
+            target.shape[axisIndex] = view.shape[axisIndex]
             precondition(target.shape == view.shape, "shapes \(first.shape) and \(view.shape) cannot be concatenated")
             target.elements.copy(view.elements, shape: view.shape)
-            position += view.shape[place]
+            position += view.shape[axisIndex]
         }
         return result
     }

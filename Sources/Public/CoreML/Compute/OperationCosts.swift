@@ -71,8 +71,8 @@ struct OperationCosts: Sendable {
             }
         }
         let given = operation.outputs.reduce(0.0) { $0 + Shape($1.type.type).count }
-        let taken = operation.inputs.keys.reduce(0.0) { $0 + (shape($1)?.count ?? 0) }
-        return given + taken + multiplications(of: operation.operatorName, given: given, shape) / 8
+        let used = operation.inputs.keys.reduce(0.0) { $0 + (shape($1)?.count ?? 0) }
+        return given + used + multiplications(of: operation.operatorName, given: given, shape) / 8
     }
 
     /// The number of an operation's multiply-adds; `given` is the number of elements that it returns.

@@ -54,11 +54,11 @@ private final class CustomLayerObjects: Sendable {
     ) throws(ModelError) -> any CustomLayerBody {
         let key = ([layer.name] + layer.output).joined(separator: "\n")
         if let known = objects.withLock({ $0[key] }) { return known }
-        let made = try CustomLayerObject(parameters)
+        let created = try CustomLayerObject(parameters)
         return objects.withLock { objects in
             if let known = objects[key] { return known }
-            objects[key] = made
-            return made
+            objects[key] = created
+            return created
         }
     }
 }

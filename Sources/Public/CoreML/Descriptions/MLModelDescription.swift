@@ -88,14 +88,14 @@ open class MLModelDescription: NSObject, @unchecked Sendable {
         }
         detectorOutputs = suppression.map { ($0.confidenceOutputFeatureName, $0.coordinatesOutputFeatureName) }
         parameterDescriptionsByKey = model.parameterDescriptions
-        let given = description.metadata
+        let provided = description.metadata
         var metadata: [MLModelMetadataKey: Any] = [
-            .description: given.shortDescription,
-            .versionString: given.versionString,
-            .author: given.author,
-            .license: given.license,
+            .description: provided.shortDescription,
+            .versionString: provided.versionString,
+            .author: provided.author,
+            .license: provided.license,
         ]
-        if !given.userDefined.isEmpty { metadata[.creatorDefinedKey] = given.userDefined }
+        if !provided.userDefined.isEmpty { metadata[.creatorDefinedKey] = provided.userDefined }
         self.metadata = metadata
     }
 

@@ -12,14 +12,14 @@ extension MLModelConfiguration {
             switch key.name {
             case MLParameterKey.numberOfNeighbors.name:
                 guard let number = (value as? NSNumber)?.int64Value ?? (value as? Int).map(Int64.init) else {
-                    throw Self.mistyped(key, value, "an integer")
+                    throw Self.typeMismatch(key, value, "an integer")
                 }
                 result.parameters.append(LoadingOptions.Parameter(.numberOfNeighbors(number), scope: key.scope))
             case MLParameterKey.linkedModelFileName.name:
-                guard let text = value as? String else { throw Self.mistyped(key, value, "a string") }
+                guard let text = value as? String else { throw Self.typeMismatch(key, value, "a string") }
                 result.parameters.append(LoadingOptions.Parameter(.linkedModelFileName(text), scope: key.scope))
             case MLParameterKey.linkedModelSearchPath.name:
-                guard let text = value as? String else { throw Self.mistyped(key, value, "a string") }
+                guard let text = value as? String else { throw Self.typeMismatch(key, value, "a string") }
                 result.parameters.append(LoadingOptions.Parameter(.linkedModelSearchPath(text), scope: key.scope))
             default: break
             }
@@ -27,7 +27,7 @@ extension MLModelConfiguration {
         return result
     }
 
-    private static func mistyped(_ key: MLParameterKey, _ value: Any, _ wanted: String) -> MLModelError {
+    private static func typeMismatch(_ key: MLParameterKey, _ value: Any, _ wanted: String) -> MLModelError {
         MLModelError(.parameters, "The parameter \(key) is \(value), but it takes \(wanted).")
     }
 }

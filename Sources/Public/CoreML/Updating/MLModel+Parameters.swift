@@ -110,8 +110,8 @@ struct LoadedParameters: Sendable {
         default: break
         }
         let names = model.stageNames
-        for (place, stage) in model.stages.enumerated() {
-            collect(stage, place < names.count ? names[place] : "model \(place)", given, into: &values)
+        for (position, stage) in model.stages.enumerated() {
+            collect(stage, position < names.count ? names[position] : "model \(position)", given, into: &values)
         }
     }
 }

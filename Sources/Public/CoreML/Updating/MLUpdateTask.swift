@@ -10,7 +10,8 @@ import Synchronization
 /// Model, configuration and the first example are checked when the task is made, the other examples when it runs. All
 /// work and all handlers run on one background queue, in order: while a handler runs, the update waits.
 ///
-/// `@unchecked Sendable`: locks guard what other threads change; session, handlers and metrics change on the queue alone.
+/// `@unchecked Sendable`: locks guard what other threads change; session, handlers and metrics change on the queue
+/// alone.
 open class MLUpdateTask: MLTask, @unchecked Sendable {
     private let session: UpdateSession
     private let trainingData: any MLBatchProvider
@@ -33,23 +34,23 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         _ configuration: MLModelConfiguration?,
         _ handlers: MLUpdateProgressHandlers
     ) throws {
-        let given = (configuration ?? MLModelConfiguration()).copy() as! MLModelConfiguration
+        let provided = (configuration ?? MLModelConfiguration()).copy() as! MLModelConfiguration
         let file = try translatingErrors { () throws(ModelError) in try ModelFile.open(path: modelURL.path) }
         let target = try translatingErrors { () throws(ModelError) in
             try withErrorContext(file.path) { () throws(ModelError) in try UpdateTarget(of: file.specification) }
         }
-        let options = try UpdateOption.options(given.parameters ?? [:], for: target)
-        let loadingOptions = try given.loadingOptions()
+        let options = try UpdateOption.options(provided.parameters ?? [:], for: target)
+        let loadingOptions = try provided.loadingOptions()
         session = try translatingErrors { () throws(ModelError) in
             try UpdateSession(file, options: options) { () throws(ModelError) in
-                try EngineLoader.load(file, functionName: given.functionName, loadingOptions: loadingOptions)
+                try EngineLoader.load(file, functionName: provided.functionName, loadingOptions: loadingOptions)
             }
         }
         // The session has taken over weights and biases; the models that it returns get no such parameters.
-        given.parameters = given.parameters?.filter {
+        provided.parameters = provided.parameters?.filter {
             $0.key.name != MLParameterKey.weights.name && $0.key.name != MLParameterKey.biases.name
         }
-        self.configuration = given
+        self.configuration = provided
         self.loadingOptions = loadingOptions
         self.trainingData = trainingData
         self.handlers = handlers
@@ -251,11 +252,11 @@ open class MLUpdateTask: MLTask, @unchecked Sendable {
         for description in features {
             guard let value = provider.featureValue(for: description.name), !value.isUndefined else {
                 if description.isOptional { continue }
-                let given = provider.featureNames.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+                let provided = provider.featureNames.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
                 throw MLModelError(
                     .featureType,
                     "Example \(index) of the training data has no value for \"\(description.name)\"; it has "
-                        + "\(given.isEmpty ? "none" : given). Each example takes:\n" + featureList
+                        + "\(provided.isEmpty ? "none" : provided). Each example takes:\n" + featureList
                 )
             }
             if let failure = description.validationFailure(for: value, allowsLegacyRanks: true) {

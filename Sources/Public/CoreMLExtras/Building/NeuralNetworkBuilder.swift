@@ -100,19 +100,21 @@ public struct NeuralNetworkBuilder: Sendable {
         )
     }
 
-    /// Returns the numbers as the model format has them; one below `least` is an error of the layer.
-    mutating func natural(_ name: String, _ subject: String, _ values: [Int], atLeast least: Int = 0) -> [UInt64] {
-        for value in values where value < least { problem(name, "\(subject) is \(value); it must be \(least) or more") }
+    /// Returns the numbers as the model format has them; one below `minimum` is an error of the layer.
+    mutating func natural(_ name: String, _ subject: String, _ values: [Int], atLeast minimum: Int = 0) -> [UInt64] {
+        for value in values where value < minimum {
+            problem(name, "\(subject) is \(value); it must be \(minimum) or more")
+        }
         return values.map { UInt64(clamping: $0) }
     }
 
-    mutating func natural(_ name: String, _ subject: String, _ value: Int, atLeast least: Int = 0) -> UInt64 {
-        natural(name, subject, [value], atLeast: least)[0]
+    mutating func natural(_ name: String, _ subject: String, _ value: Int, atLeast minimum: Int = 0) -> UInt64 {
+        natural(name, subject, [value], atLeast: minimum)[0]
     }
 
     /// The same as `natural`, for fields of 32 bits.
-    mutating func natural32(_ name: String, _ subject: String, _ value: Int, atLeast least: Int = 0) -> Int32 {
-        Int32(clamping: natural(name, subject, value, atLeast: least))
+    mutating func natural32(_ name: String, _ subject: String, _ value: Int, atLeast minimum: Int = 0) -> Int32 {
+        Int32(clamping: natural(name, subject, value, atLeast: minimum))
     }
 
     /// Returns the weights as the model format has them; `count`, when it is known, is their required number.

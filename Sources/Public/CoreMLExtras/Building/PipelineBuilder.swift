@@ -98,15 +98,15 @@ public struct PipelineBuilder: Sendable {
         var known: [String: (feature: SpecFeatureDescription, giver: String)] = [:]
         for (name, stage) in zip(names, models) {
             for feature in stage.description_p.input {
-                guard let given = known[feature.name] else {
+                guard let provided = known[feature.name] else {
                     model.description_p.input.append(feature)
                     known[feature.name] = (feature, "the pipeline")
                     continue
                 }
-                guard given.feature.type.fits(feature.type) else {
+                guard provided.feature.type.fits(feature.type) else {
                     throw ModelError(
                         .invalidModel,
-                        "its input '\(feature.name)' is of another type than the output of \(given.giver)",
+                        "its input '\(feature.name)' is of another type than the output of \(provided.giver)",
                         at: "model '\(name)'"
                     )
                 }
@@ -114,10 +114,10 @@ public struct PipelineBuilder: Sendable {
             for feature in stage.description_p.output { known[feature.name] = (feature, "model '\(name)'") }
         }
         for name in outputs ?? last.description_p.output.map(\.name) {
-            guard let given = known[name] else {
+            guard let provided = known[name] else {
                 throw ModelError(.invalidModel, "no model gives the output '\(name)'")
             }
-            model.description_p.output.append(given.feature)
+            model.description_p.output.append(provided.feature)
         }
         let chosen = kind == .automatic ? last.pipelineKind : kind
         if chosen == .classifier || chosen == .regressor {
@@ -176,14 +176,14 @@ extension SpecFeatureType {
         switch (type, other.type) {
         case (.int64Type?, .doubleType?), (.doubleType?, .int64Type?): return true
         case (.int64Type?, .int64Type?), (.doubleType?, .doubleType?), (.stringType?, .stringType?): return true
-        case (.imageType(let own)?, .imageType(let wanted)?):
-            if own.sizeFlexibility != nil || wanted.sizeFlexibility != nil { return true }
-            return own.width == wanted.width && own.height == wanted.height
-        case (.multiArrayType(let own)?, .multiArrayType(let wanted)?):
-            if own.shapeFlexibility != nil || wanted.shapeFlexibility != nil { return true }
+        case (.imageType(let own)?, .imageType(let requested)?):
+            if own.sizeFlexibility != nil || requested.sizeFlexibility != nil { return true }
+            return own.width == requested.width && own.height == requested.height
+        case (.multiArrayType(let own)?, .multiArrayType(let requested)?):
+            if own.shapeFlexibility != nil || requested.shapeFlexibility != nil { return true }
             func count(_ shape: [Int64]) -> Double { shape.reduce(1) { $0 * Double($1) } }
-            return own.shape.isEmpty || wanted.shape.isEmpty || count(own.shape) == count(wanted.shape)
-        case (.dictionaryType(let own)?, .dictionaryType(let wanted)?): return own.keyType == wanted.keyType
+            return own.shape.isEmpty || requested.shape.isEmpty || count(own.shape) == count(requested.shape)
+        case (.dictionaryType(let own)?, .dictionaryType(let requested)?): return own.keyType == requested.keyType
         case (.sequenceType?, .sequenceType?): return true
         default: return false
         }

@@ -26,15 +26,15 @@ public struct LossPlot: Sendable {
     ///   - width: The greatest number of columns; more values share columns, which show their mean.
     /// - Returns: Lines separated by line feeds.
     public func text(height: Int = 8, width: Int = 60) -> String {
-        let shown = columns(max(width, 1)).map { $0.isFinite ? $0 : 0 }
+        let displayed = columns(max(width, 1)).map { $0.isFinite ? $0 : 0 }
         let rows = max(height, 1)
-        guard let top = shown.max(), top > 0 else { return "" }
+        guard let top = displayed.max(), top > 0 else { return "" }
         let labels = (0..<rows).map { row in Self.number(top * Double(rows - row) / Double(rows)) }
         let margin = labels.map(\.count).max() ?? 0
         var lines: [String] = []
         for row in 0..<rows {
             // Eighths of this line that each column fills.
-            let bars = shown.map { value in
+            let bars = displayed.map { value in
                 let eighths = Int((value / top * Double(rows * 8)).rounded()) - (rows - 1 - row) * 8
                 return eighths <= 0 ? (row == rows - 1 ? "▁" : " ") : Self.blocks[min(eighths, 8) - 1]
             }
@@ -42,8 +42,8 @@ public struct LossPlot: Sendable {
             lines.append(Self.trimmed(label + " ┤" + bars.joined()))
         }
         let last = "\(values.count)"
-        let gap = max(shown.count - 1 - last.count, 1)
-        let axis = shown.count > 1 ? "1" + String(repeating: " ", count: gap) + last : "1"
+        let gap = max(displayed.count - 1 - last.count, 1)
+        let axis = displayed.count > 1 ? "1" + String(repeating: " ", count: gap) + last : "1"
         lines.append(String(repeating: " ", count: margin + 2) + axis)
         return lines.joined(separator: "\n")
     }

@@ -15,23 +15,23 @@ public struct MLDataColumn<Element> where Element: MLDataValueConvertible {
             untyped = column
             return
         }
-        let wanted = Element.dataValueType
+        let requested = Element.dataValueType
         if column.type == .invalid {
-            untyped = column.cast(to: wanted)
+            untyped = column.cast(to: requested)
             return
         }
-        guard column.type == wanted else {
+        guard column.type == requested else {
             untyped = MLUntypedColumn(
                 failure: MLCreateError.type(
                     reason:
-                        "the column holds values of the type \(column.type), not \(wanted), which \(Element.self) is;"
+                        "the column holds values of the type \(column.type), not \(requested), which \(Element.self) is;"
                         + " convert it with map(to:)"
                 )
             )
             return
         }
         // Not all values of a type can be elements such as [Double].
-        if wanted.cell != Element.self, wanted != .int,
+        if requested.cell != Element.self, requested != .int,
             let row = column.values.firstIndex(where: { $0.isValid && Element(from: $0) == nil })
         {
             untyped = MLUntypedColumn(

@@ -52,10 +52,10 @@ extension MLDataTable {
             let values = zip(zip(left, own.values), others).map { $0.0 < 0 ? $1 : $0.1 }
             columns.append((name, MLUntypedColumn(values: values)))
         }
-        var taken = Set(self.names)
+        var used = Set(self.names)
         for name in other.names where !names.contains(name) {
             var (free, number) = (name, 1)
-            while !taken.insert(free).inserted {
+            while !used.insert(free).inserted {
                 free = "\(name).\(number)"
                 number += 1
             }

@@ -289,14 +289,14 @@ struct KeyGroups {
     private(set) var groupOfRow: [Int] = []
 
     init(_ keys: [RowKey]) {
-        var places: [RowKey: Int] = [:]
+        var positions: [RowKey: Int] = [:]
         groupOfRow.reserveCapacity(keys.count)
         for (row, key) in keys.enumerated() {
-            if let place = places[key] {
-                rows[place].append(row)
-                groupOfRow.append(place)
+            if let position = positions[key] {
+                rows[position].append(row)
+                groupOfRow.append(position)
             } else {
-                places[key] = rows.count
+                positions[key] = rows.count
                 groupOfRow.append(rows.count)
                 rows.append([row])
             }

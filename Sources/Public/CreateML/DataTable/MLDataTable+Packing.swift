@@ -97,9 +97,9 @@ extension MLDataTable {
                     reason: "there are \(valueTypes.count) value types for \(parts.count) columns; give the same number"
                 )
             }
-            let columns = parts.enumerated().map { place, part -> (name: String, column: MLUntypedColumn) in
+            let columns = parts.enumerated().map { position, part -> (name: String, column: MLUntypedColumn) in
                 let column = MLUntypedColumn(values: part.values)
-                return (part.name, valueTypes.map { column.cast(to: $0[place]) } ?? column)
+                return (part.name, valueTypes.map { column.cast(to: $0[position]) } ?? column)
             }
             return try MLDataTable(columns: others([columnNamed]) + columns)
         })

@@ -162,7 +162,8 @@ extension MLDataTable {
 
     /// Creates a table of arrays by column name; the columns are sorted by name.
     /// - Parameter dictionary: Arrays of the same length, one element for each row.
-    /// - Throws: `MLCreateError` naming a column that is not an array, differs from the others in length, or mixes types.
+    /// - Throws: `MLCreateError` naming a column that is not an array, differs from the others in length, or mixes
+    ///   types.
     public init(dictionary: [String: any MLDataValueConvertible]) throws {
         try self.init(
             columns: dictionary.sorted { $0.key < $1.key }.map { name, column in
@@ -232,8 +233,8 @@ extension MLDataTable {
                             + "a table need the same number"
                     )
                 }
-                if let place = columns.firstIndex(where: { $0.0 == columnName }) {
-                    columns[place].1 = newValue
+                if let position = columns.firstIndex(where: { $0.0 == columnName }) {
+                    columns[position].1 = newValue
                 } else {
                     columns.append((columnName, newValue))
                 }

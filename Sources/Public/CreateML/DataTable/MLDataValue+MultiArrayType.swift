@@ -37,11 +37,11 @@ extension MLDataValue {
                 self.init(shape: shaped.shape.isEmpty ? [0] : shaped.shape, values: [])
                 return
             }
-            var places = [0]
+            var positions = [0]
             for (extent, stride) in zip(shaped.shape, shaped.strides) {
-                places = places.flatMap { place in (0..<extent).map { place + $0 * stride } }
+                positions = positions.flatMap { position in (0..<extent).map { position + $0 * stride } }
             }
-            self.init(shape: shaped.shape, values: places.map { shaped.contents[$0] })
+            self.init(shape: shaped.shape, values: positions.map { shaped.contents[$0] })
         }
 
         /// The wrapped multi-array; not a copy.
@@ -90,9 +90,9 @@ extension MLDataValue.MultiArrayType: MLDataValueConvertible {
 extension MLDataValue.MultiArrayType: CustomStringConvertible, CustomDebugStringConvertible {
     /// The elements as nested lists.
     public var description: String {
-        var places = values[...]
+        var positions = values[...]
         func text(_ shape: ArraySlice<Int>) -> String {
-            guard let extent = shape.first else { return String(places.popFirst() ?? .nan) }
+            guard let extent = shape.first else { return String(positions.popFirst() ?? .nan) }
             return "[" + (0..<extent).map { _ in text(shape.dropFirst()) }.joined(separator: ", ") + "]"
         }
         return text(shape[...])

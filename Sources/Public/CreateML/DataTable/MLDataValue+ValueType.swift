@@ -38,7 +38,7 @@ extension MLDataValue {
 typealias Cell = MLDataValueConvertible & Hashable
 
 /// The element type of columns that have no values.
-struct AbsentCell: Cell {
+struct EmptyCell: Cell {
     init() {}
 
     init?(from dataValue: MLDataValue) { nil }
@@ -58,7 +58,7 @@ extension MLDataValue.ValueType {
         case .sequence: MLDataValue.SequenceType.self
         case .dictionary: MLDataValue.DictionaryType.self
         case .multiArray: MLDataValue.MultiArrayType.self
-        case .invalid: AbsentCell.self
+        case .invalid: EmptyCell.self
         }
     }
 
@@ -71,7 +71,7 @@ extension MLDataValue.ValueType {
         case is MLDataValue.SequenceType.Type: self = .sequence
         case is MLDataValue.DictionaryType.Type: self = .dictionary
         case is MLDataValue.MultiArrayType.Type: self = .multiArray
-        case is AbsentCell.Type: self = .invalid
+        case is EmptyCell.Type: self = .invalid
         default: return nil
         }
     }

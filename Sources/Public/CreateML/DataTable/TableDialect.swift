@@ -69,7 +69,7 @@ struct TableDialect {
         let dialect: TableDialect
         let bytes: UnsafeRawBufferPointer
         private var out: [UInt8] = []
-        private var place = 0
+        private var position = 0
         private var line: Int
         private var quoteLine = 0
         private var (isInQuotes, isInCell, lineIsEmpty) = (false, false, true)
@@ -81,9 +81,9 @@ struct TableDialect {
             out.reserveCapacity(bytes.count + bytes.count / 4)
         }
 
-        private func matches(_ pattern: [UInt8], at place: Int) -> Bool {
-            guard !pattern.isEmpty, place + pattern.count <= bytes.count else { return false }
-            for (offset, byte) in pattern.enumerated() where bytes[place + offset] != byte { return false }
+        private func matches(_ pattern: [UInt8], at position: Int) -> Bool {
+            guard !pattern.isEmpty, position + pattern.count <= bytes.count else { return false }
+            for (offset, byte) in pattern.enumerated() where bytes[position + offset] != byte { return false }
             return true
         }
 
@@ -112,12 +112,12 @@ struct TableDialect {
         }
 
         mutating func rewritten() throws -> Data {
-            while place < bytes.count {
-                if matches(dialect.escape, at: place), place + dialect.escape.count < bytes.count {
+            while position < bytes.count {
+                if matches(dialect.escape, at: position), position + dialect.escape.count < bytes.count {
                     begin()
-                    place += dialect.escape.count
-                    append(bytes[place])
-                    place += 1
+                    position += dialect.escape.count
+                    append(bytes[position])
+                    position += 1
                 } else if isInQuotes {
                     try quoted()
                 } else {
@@ -134,14 +134,14 @@ struct TableDialect {
         /// The byte or quote at the place, inside a quoted cell.
         private mutating func quoted() throws {
             let quote = dialect.quote
-            guard matches(quote, at: place) else {
-                if matches(dialect.terminator, at: place) { line += 1 }
-                append(bytes[place])
-                place += 1
+            guard matches(quote, at: position) else {
+                if matches(dialect.terminator, at: position) { line += 1 }
+                append(bytes[position])
+                position += 1
                 return
             }
-            place += quote.count
-            guard matches(quote, at: place) else {
+            position += quote.count
+            guard matches(quote, at: position) else {
                 isInQuotes = false
                 return
             }
@@ -152,38 +152,38 @@ struct TableDialect {
                 )
             }
             for byte in quote { append(byte) }
-            place += quote.count
+            position += quote.count
         }
 
         /// The element at the position, outside quotes.
         private mutating func plain() {
             let (terminator, delimiter) = (dialect.terminator, dialect.delimiter)
-            if matches(dialect.comment, at: place) {
-                while place < bytes.count, !matches(terminator, at: place) { place += 1 }
-            } else if matches(delimiter, at: place) {
+            if matches(dialect.comment, at: position) {
+                while position < bytes.count, !matches(terminator, at: position) { position += 1 }
+            } else if matches(delimiter, at: position) {
                 end()
                 out.append(UInt8(ascii: ","))
                 (isInCell, lineIsEmpty) = (false, false)
-                place += delimiter.count
-            } else if matches(terminator, at: place) {
+                position += delimiter.count
+            } else if matches(terminator, at: position) {
                 endLine()
-                place += terminator.count
-            } else if terminator == [TableDialect.newline], bytes[place] == UInt8(ascii: "\r"),
-                matches(terminator, at: place + 1)
+                position += terminator.count
+            } else if terminator == [TableDialect.newline], bytes[position] == UInt8(ascii: "\r"),
+                matches(terminator, at: position + 1)
             {
-                place += 1
+                position += 1
             } else if !isInCell, dialect.options.skipInitialSpaces, delimiter.first != TableDialect.space,
-                bytes[place] == TableDialect.space
+                bytes[position] == TableDialect.space
             {
-                place += 1
-            } else if !isInCell, matches(dialect.quote, at: place) {
+                position += 1
+            } else if !isInCell, matches(dialect.quote, at: position) {
                 begin()
                 (isInQuotes, quoteLine) = (true, line)
-                place += dialect.quote.count
+                position += dialect.quote.count
             } else {
                 begin()
-                append(bytes[place])
-                place += 1
+                append(bytes[position])
+                position += 1
             }
         }
     }

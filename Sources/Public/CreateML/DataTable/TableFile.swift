@@ -10,8 +10,8 @@ enum TableFile {
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw MLCreateError.io(reason: "there is no file \(url.path)")
         }
-        if let most = options.maxRows, most < 0 {
-            throw MLCreateError.io(reason: "maxRows is \(most); it must be 0 or more")
+        if let maximum = options.maxRows, maximum < 0 {
+            throw MLCreateError.io(reason: "maxRows is \(maximum); it must be 0 or more")
         }
         if isFolder.boolValue { return try TableFolder.read(url, options) }
         switch url.pathExtension.lowercased() {
@@ -47,12 +47,12 @@ enum TableFile {
         var withoutDates = reading
         withoutDates.dateParsers = []
         var frame: DataFrame
-        if let most = options.maxRows {
+        if let maximum = options.maxRows {
             do {
                 frame = try DataFrame(
                     csvData: text,
                     columns: options.selectColumns,
-                    rows: 0..<most,
+                    rows: 0..<maximum,
                     options: withoutDates
                 )
             } catch CSVReadingError.outOfBounds {

@@ -13,7 +13,7 @@ enum TableFolder {
             frame = try DataFrame(
                 contentsOfSFrameDirectory: url,
                 columns: options.selectColumns,
-                mostRows: options.maxRows
+                maximumRowCount: options.maxRows
             )
         } catch { throw MLCreateError.io(reason: "the folder \(url.path) is not read: \(error)") }
         return DataFrame(columns: try frame.columns.map(cells))
@@ -56,7 +56,7 @@ enum TableFolder {
         if FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) {
             guard isFolder.boolValue else { throw failure("it is a file; remove it, or name another folder") }
             let others: [String]
-            do { others = try SFrameWriter.strangers(in: url) } catch { throw failure("\(error)") }
+            do { others = try SFrameWriter.foreignFiles(in: url) } catch { throw failure("\(error)") }
             guard others.isEmpty else {
                 throw failure("the folder holds other things ('\(others[0])'); name another folder")
             }

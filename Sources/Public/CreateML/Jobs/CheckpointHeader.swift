@@ -21,7 +21,7 @@ struct CheckpointHeader: Codable {
     private static let magic: [UInt8] = Array("MLCREATE".utf8)
     /// The length of the magic and of the header's length.
     private static let prefixLength = 12
-    private static let largestHeader = 1 << 20
+    private static let maximumHeaderByteCount = 1 << 20
 
     init(_ checkpoint: MLCheckpoint, task: String, fingerprint: UInt64, state: [UInt8]) {
         self.task = task
@@ -72,7 +72,7 @@ struct CheckpointHeader: Codable {
             throw damaged(file, "it does not begin as one")
         }
         let length = prefix[magic.count...].reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard length <= largestHeader else { throw damaged(file, "it ends early") }
+        guard length <= maximumHeaderByteCount else { throw damaged(file, "it ends early") }
         let text = try DurableFile.read(file, from: prefixLength, count: length)
         guard text.count == length else { throw damaged(file, "it ends early") }
         return (text, prefixLength + length)

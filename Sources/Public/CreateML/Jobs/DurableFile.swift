@@ -4,8 +4,8 @@ import MLFiles
 
 /// Files of a training session: read whole or at their beginning, and written atomically.
 ///
-/// A file is written under another name in its folder, flushed to disk and renamed: whenever the process dies, it exists
-/// completely or not at all.
+/// A file is written under another name in its folder, flushed to disk and renamed: whenever the process dies, it
+/// exists completely or not at all.
 enum DurableFile {
     /// The prefix of the names under which files are written.
     static let unfinishedPrefix = ".unfinished-"
@@ -45,18 +45,18 @@ enum DurableFile {
         do {
             defer { close(descriptor) }
             try bytes.withUnsafeBytes { buffer in
-                var rest = buffer[...]
-                while !rest.isEmpty {
+                var remaining = buffer[...]
+                while !remaining.isEmpty {
                     let written = Glibc.write(
                         descriptor,
-                        UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                        rest.count
+                        UnsafeRawBufferPointer(rebasing: remaining).baseAddress,
+                        remaining.count
                     )
                     if written < 0 {
                         if errno == EINTR { continue }
                         throw failure("write")
                     }
-                    rest = rest.dropFirst(written)
+                    remaining = remaining.dropFirst(written)
                 }
             }
             guard fsync(descriptor) == 0 else { throw failure("write to the disk") }

@@ -34,7 +34,7 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
     }
 
     func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Never {
-        let follower = Following(self, subscriber)
+        let follower = HistorySubscription(self, subscriber)
         lock.withLock { followers[ObjectIdentifier(follower)] = follower }
         subscriber.receive(subscription: follower)
         follower.deliver()
@@ -45,11 +45,11 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
     /// `deliver` may be called by several threads; one of them passes the values on, in order.
     ///
     /// `@unchecked Sendable`: the lock of the subject guards everything that changes.
-    private final class Following<S: Subscriber>: Subscription, HistoryFollower, @unchecked Sendable
+    private final class HistorySubscription<S: Subscriber>: Subscription, HistoryFollower, @unchecked Sendable
     where S.Input == Output, S.Failure == Never {
         private let source: HistorySubject
         private var subscriber: S?
-        private var place = 0
+        private var position = 0
         private var demand = Subscribers.Demand.none
         private var isDelivering = false
 
@@ -79,11 +79,11 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
         private func next() -> Step {
             source.lock.withLock {
                 guard let subscriber else { return .nothing }
-                if place < source.history.count {
+                if position < source.history.count {
                     guard demand > 0 else { return .nothing }
                     if demand != .unlimited { demand -= 1 }
-                    place += 1
-                    return .value(subscriber, source.history[place - 1])
+                    position += 1
+                    return .value(subscriber, source.history[position - 1])
                 }
                 return source.isFinished ? .end(subscriber) : .nothing
             }
@@ -114,7 +114,7 @@ final class HistorySubject<Output>: Publisher, @unchecked Sendable {
                 let isDone = source.lock.withLock {
                     let waiting =
                         subscriber != nil
-                        && (place < source.history.count ? demand > 0 : source.isFinished)
+                        && (position < source.history.count ? demand > 0 : source.isFinished)
                     if !waiting { isDelivering = false }
                     return !waiting
                 }

@@ -46,8 +46,8 @@ package struct ConfusionCounts: Equatable, Sendable {
 
     /// The share of the examples predicted to be of a class that are of it; `nil` if none was.
     package func precision(_ label: Int) -> Double? {
-        let taken = (0..<labels.count).reduce(0) { $0 + count($1, label) }
-        return taken == 0 ? nil : Double(count(label, label)) / Double(taken)
+        let used = (0..<labels.count).reduce(0) { $0 + count($1, label) }
+        return used == 0 ? nil : Double(count(label, label)) / Double(used)
     }
 
     /// The share of the examples of a class that were predicted to be; `nil` if there are none.

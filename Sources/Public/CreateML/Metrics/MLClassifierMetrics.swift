@@ -7,13 +7,13 @@ public struct MLClassifierMetrics: Sendable {
     private enum Content: Sendable {
         case counts(ConfusionCounts)
         case failure(any Error)
-        case given(Given)
+        case given(SuppliedMetrics)
     }
 
     /// Metrics that the caller computed.
     ///
     /// `@unchecked Sendable`: nothing changes the frames.
-    private struct Given: @unchecked Sendable {
+    private struct SuppliedMetrics: @unchecked Sendable {
         let classificationError: Double
         let confusion: DataFrame
         let precisionRecall: DataFrame
@@ -36,7 +36,7 @@ public struct MLClassifierMetrics: Sendable {
     public init(classificationError: Double, confusion: MLDataTable, precisionRecall: MLDataTable) {
         do {
             content = .given(
-                Given(
+                SuppliedMetrics(
                     classificationError: classificationError,
                     confusion: try confusion.dataFrame(),
                     precisionRecall: try precisionRecall.dataFrame()
@@ -48,7 +48,7 @@ public struct MLClassifierMetrics: Sendable {
     /// Metrics that could not be computed.
     package init(_ error: any Error) { content = .failure(MLCreateError.translated(error)) }
 
-    private var given: Given? {
+    private var given: SuppliedMetrics? {
         if case .given(let given) = content { given } else { nil }
     }
 
@@ -89,7 +89,7 @@ extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvert
         let matrix = labels.indices.map { truth in
             [labels[truth]] + labels.indices.map { String(counts.count(truth, $0)) }
         }
-        let shares = labels.indices.map { [labels[$0], percent(counts.precision($0)), percent(counts.recall($0))] }
+        let fractions = labels.indices.map { [labels[$0], percent(counts.precision($0)), percent(counts.recall($0))] }
         return """
             \(line)
             Number of examples: \(counts.total)
@@ -102,7 +102,7 @@ extension MLClassifierMetrics: CustomStringConvertible, CustomDebugStringConvert
 
             ******PRECISION RECALL******
             \(line)
-            \(AlignedText.text([["Class", "Precision(%)", "Recall(%)"]] + shares))
+            \(AlignedText.text([["Class", "Precision(%)", "Recall(%)"]] + fractions))
 
             """
     }

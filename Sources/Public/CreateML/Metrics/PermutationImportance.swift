@@ -76,12 +76,12 @@ package struct PermutationImportance: Sendable {
         package let repetitions: Int
 
         /// The maximum number of rows that are used.
-        static let mostRows = 2000
-        private static let mostRepetitions = 5
+        static let maximumRowCount = 2000
+        private static let maximumRepetitionCount = 5
         /// The minimum number of rows of a larger table.
-        private static let fewestRows = 100
+        private static let minimumRowCount = 100
         /// The maximum number of input values over all predictions.
-        private static let mostNumbers = 100_000_000
+        private static let maximumNumberCount = 100_000_000
 
         /// Chooses numbers of rows and repetitions; `nil` for fewer than two features or rows, or for too many
         /// features.
@@ -90,14 +90,14 @@ package struct PermutationImportance: Sendable {
         ///   - features: The number of features that are shuffled.
         ///   - width: The number of values in a row.
         ///   - mostPredictions: The maximum number of predictions.
-        package init?(rows: Int, features: Int, width: Int, mostPredictions: Int = 1_000_000) {
+        package init?(rows: Int, features: Int, width: Int, maximumPredictionCount: Int = 1_000_000) {
             guard rows > 1, features > 1 else { return nil }
-            let most = min(mostPredictions, Self.mostNumbers / max(width, 1))
-            let room = most / features
-            let taken = min(rows, Self.mostRows, max(room, 1))
-            guard taken >= min(rows, Self.fewestRows) else { return nil }
-            self.rows = taken
-            repetitions = min(max(room / taken, 1), Self.mostRepetitions)
+            let maximum = min(maximumPredictionCount, Self.maximumNumberCount / max(width, 1))
+            let room = maximum / features
+            let used = min(rows, Self.maximumRowCount, max(room, 1))
+            guard used >= min(rows, Self.minimumRowCount) else { return nil }
+            self.rows = used
+            repetitions = min(max(room / used, 1), Self.maximumRepetitionCount)
         }
 
         /// The rows that are used, ascending.

@@ -40,22 +40,22 @@ extension MLSplitStrategy {
                 reason: "the ratio of the split is \(ratio); the share of rows that validate is at least 0 and below 1"
             )
         }
-        var wanted = Int((Double(count) * ratio).rounded())
-        guard wanted < count || count == 0 else {
+        var requested = Int((Double(count) * ratio).rounded())
+        guard requested < count || count == 0 else {
             throw MLCreateError.generic(
                 reason: "a split by \(ratio) leaves no rows of \(count) for training; choose a smaller ratio"
             )
         }
         var generator = SplitMix64(seed: UInt64(bitPattern: Int64(seed)))
         var (training, validation): ([Int], [Int]) = ([], [])
-        training.reserveCapacity(count - wanted)
-        validation.reserveCapacity(wanted)
+        training.reserveCapacity(count - requested)
+        validation.reserveCapacity(requested)
         for row in 0..<count {
             // Selection sampling: exactly the wanted number of rows is chosen, each with the same probability.
             let draw = generator.next().multipliedFullWidth(by: UInt64(count - row)).high
-            if draw < UInt64(wanted) {
+            if draw < UInt64(requested) {
                 validation.append(row)
-                wanted -= 1
+                requested -= 1
             } else {
                 training.append(row)
             }

@@ -77,8 +77,8 @@ extension ArrowColumn {
             }
             var list: [T] = []
             list.reserveCapacity(offsets[row + 1] - offsets[row])
-            for place in offsets[row]..<offsets[row + 1] {
-                guard let element = elements.storage[place - offsets[0]] ?? missing else {
+            for position in offsets[row]..<offsets[row + 1] {
+                guard let element = elements.storage[position - offsets[0]] ?? missing else {
                     throw .column(field.name, "has a list with a missing element in row \(row); fill it")
                 }
                 list.append(element)
@@ -116,8 +116,9 @@ extension ArrowColumn {
                     continue
                 }
                 var entry: [Key: Double] = [:]
-                for place in offsets[row]..<offsets[row + 1] {
-                    guard let key = keys.storage[place - offsets[0]], let value = values[place - offsets[0]] else {
+                for position in offsets[row]..<offsets[row + 1] {
+                    guard let key = keys.storage[position - offsets[0]], let value = values[position - offsets[0]]
+                    else {
                         throw .column(field.name, "has a map with a missing key or value in row \(row); remove it")
                     }
                     guard entry.updateValue(value, forKey: key) == nil else {

@@ -23,10 +23,10 @@ extension ArrowColumn {
         }
         for row in 0..<part.count {
             let count = offsets[row + 1] - offsets[row]
-            guard count <= TextView.longest else { throw tooLong(row) }
+            guard count <= TextView.maximumLength else { throw tooLong(row) }
             let start = memory + (offsets[row] - first)
             let view =
-                count <= TextView.longestShort
+                count <= TextView.maximumInlineLength
                 ? TextView(short: UnsafeBufferPointer(start: start, count: count))
                 : TextView(long: start, count: count, offset: offsets[row] - first, arena: 0)
             (views.values + row).initialize(to: view)
@@ -38,7 +38,7 @@ extension ArrowColumn {
     /// Strings as views: short ones within the view, long ones in buffers whose sizes the last buffer tells.
     func textViews(_ part: ArrowPart) throws(ArrowError) -> TextBuffer {
         let header = part.array.pointee
-        guard header.n_buffers >= 3, header.n_buffers <= Int64(TextView.mostArenas), header.buffers != nil else {
+        guard header.n_buffers >= 3, header.n_buffers <= Int64(TextView.maximumArenaCount), header.buffers != nil else {
             throw .column(field.name, "has an array of \(header.n_buffers) buffers; text views have at least 3")
         }
         guard part.count > 0 else { return TextBuffer(capacity: 0) }
@@ -75,7 +75,7 @@ extension ArrowColumn {
     private func view(_ source: UnsafeRawPointer, _ row: Int, _ arenas: [TextArena]) throws(ArrowError) -> TextView {
         let count = Int(source.loadUnaligned(as: Int32.self))
         guard count >= 0 else { throw .column(field.name, "has a text of \(count) bytes in row \(row)") }
-        guard count > TextView.longestShort else {
+        guard count > TextView.maximumInlineLength else {
             let bytes = (source + 4).assumingMemoryBound(to: UInt8.self)
             return TextView(short: UnsafeBufferPointer(start: bytes, count: count))
         }

@@ -103,8 +103,8 @@ struct ArrowColumn {
         let bits = try part.buffer(1).assumingMemoryBound(to: UInt8.self)
         let result = PlainBuffer<Bool>(count: part.count)
         for row in 0..<part.count {
-            let place = part.start + row
-            (result.values + row).initialize(to: bits[place >> 3] >> UInt8(place & 7) & 1 == 1)
+            let position = part.start + row
+            (result.values + row).initialize(to: bits[position >> 3] >> UInt8(position & 7) & 1 == 1)
         }
         try part.forEachMissing(result.clear)
         return result
@@ -140,7 +140,7 @@ struct ArrowColumn {
         _ values: ArrowField
     ) throws(ArrowError) -> any ErasedColumn {
         guard case .integer(let bits, let isSigned) = indices else { preconditionFailure("indices are integers") }
-        let places = try integers(part, bits, isSigned)
+        let positions = try integers(part, bits, isSigned)
         guard let dictionary = part.array.pointee.dictionary else {
             throw .column(field.name, "has indices, but no dictionary")
         }
@@ -150,15 +150,15 @@ struct ArrowColumn {
         }
         let column = try ArrowColumn(ArrowField(field.name, like: values)).column(whole)
         var rows = [UInt32](repeating: missingRow, count: part.count)
-        for row in 0..<part.count where !places.isMissing(row) {
-            let place = places.values[row]
-            guard (0..<whole.count).contains(place) else {
+        for row in 0..<part.count where !positions.isMissing(row) {
+            let position = positions.values[row]
+            guard (0..<whole.count).contains(position) else {
                 throw .column(
                     field.name,
-                    "refers to value \(place) of its dictionary in row \(row); there are \(whole.count)"
+                    "refers to value \(position) of its dictionary in row \(row); there are \(whole.count)"
                 )
             }
-            rows[row] = UInt32(place)
+            rows[row] = UInt32(position)
         }
         return column.gathered(rows.span)
     }

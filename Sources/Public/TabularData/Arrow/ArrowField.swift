@@ -9,7 +9,7 @@ struct ArrowField {
 
     /// The most levels of lists and structures in one another.
     private static let deepest = 16
-    private static let mostChildren = 1 << 20
+    private static let maximumChildCount = 1 << 20
 
     /// - Throws: `ArrowError` for a format that is unknown or cannot be a column, naming the column.
     init(_ schema: UnsafePointer<ArrowSchema>, depth: Int = 0) throws(ArrowError) {
@@ -22,7 +22,7 @@ struct ArrowField {
         }
         let format = String(cString: code)
         var children: [ArrowField] = []
-        guard (0...Int64(Self.mostChildren)).contains(schema.n_children) else {
+        guard (0...Int64(Self.maximumChildCount)).contains(schema.n_children) else {
             throw .column(name, "has a schema of \(schema.n_children) children")
         }
         for index in 0..<Int(schema.n_children) {
@@ -106,7 +106,7 @@ indirect enum ArrowType {
         default:
             throw .column(
                 name,
-                "is of Arrow's type \(Self.words(format)), which columns cannot hold; convert it to numbers, text, "
+                "is of Arrow's type \(Self.text(format)), which columns cannot hold; convert it to numbers, text, "
                     + "dates or lists of them, or leave it out"
             )
         }
@@ -116,7 +116,7 @@ indirect enum ArrowType {
     }
 
     /// A format as text, for messages.
-    private static func words(_ format: String) -> String {
+    private static func text(_ format: String) -> String {
         let known: [(prefix: String, words: String)] = [
             ("d:", "decimal"), ("z", "binary"), ("Z", "large binary"), ("vz", "binary view"),
             ("w:", "fixed-size binary"),

@@ -40,9 +40,9 @@ final class ArrowNode {
     private static func addresses<T>(_ count: Int, _ empty: T) -> UnsafeMutablePointer<UnsafeMutablePointer<T>?> {
         let list = UnsafeMutablePointer<UnsafeMutablePointer<T>?>.allocate(capacity: max(count, 1))
         for index in 0..<count {
-            let place = UnsafeMutablePointer<T>.allocate(capacity: 1)
-            place.initialize(to: empty)
-            (list + index).initialize(to: place)
+            let position = UnsafeMutablePointer<T>.allocate(capacity: 1)
+            position.initialize(to: empty)
+            (list + index).initialize(to: position)
         }
         return list
     }
@@ -50,7 +50,7 @@ final class ArrowNode {
     /// Describes the column at `schema`, whose receiver releases it.
     func describe(_ schema: UnsafeMutablePointer<ArrowSchema>) {
         let list = Self.addresses(children.count, ArrowSchema())
-        for (index, child) in children.enumerated() { if let place = list[index] { child.describe(place) } }
+        for (index, child) in children.enumerated() { if let position = list[index] { child.describe(position) } }
         schema.pointee = ArrowSchema()
         schema.pointee.format = UnsafePointer(strdup(format))
         schema.pointee.name = UnsafePointer(strdup(name))
@@ -75,16 +75,16 @@ final class ArrowNode {
     /// Gives the column's memory at `array`, whose receiver releases it; the memory lives until then.
     func give(_ array: UnsafeMutablePointer<ArrowArray>) {
         let list = Self.addresses(children.count, ArrowArray())
-        for (index, child) in children.enumerated() { if let place = list[index] { child.give(place) } }
-        let places = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: max(buffers.count, 1))
+        for (index, child) in children.enumerated() { if let position = list[index] { child.give(position) } }
+        let positions = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: max(buffers.count, 1))
         for (index, buffer) in buffers.enumerated() {
-            (places + index).initialize(to: buffer.map { UnsafeRawPointer($0) })
+            (positions + index).initialize(to: buffer.map { UnsafeRawPointer($0) })
         }
         array.pointee = ArrowArray()
         array.pointee.length = Int64(count)
         array.pointee.null_count = Int64(missing)
         array.pointee.n_buffers = Int64(buffers.count)
-        array.pointee.buffers = places
+        array.pointee.buffers = positions
         array.pointee.n_children = Int64(children.count)
         array.pointee.children = list
         array.pointee.private_data = Unmanaged.passRetained(self).toOpaque()

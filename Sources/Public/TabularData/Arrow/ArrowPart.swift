@@ -30,7 +30,7 @@ struct ArrowPart {
     let owner: ArrowChunk?
 
     /// No buffer has as many elements; sums of such numbers do not overflow.
-    private static let most: Int64 = 1 << 48
+    private static let maximumCount: Int64 = 1 << 48
 
     /// - Parameters:
     ///   - name: The column, for messages.
@@ -46,7 +46,7 @@ struct ArrowPart {
     ) throws(ArrowError) {
         guard let array else { throw .column(name, "has no array") }
         let header = array.pointee
-        guard (0...Self.most).contains(header.length), (0...Self.most).contains(header.offset) else {
+        guard (0...Self.maximumCount).contains(header.length), (0...Self.maximumCount).contains(header.offset) else {
             throw .column(name, "has the length \(header.length) and the offset \(header.offset)")
         }
         let rows = rows ?? 0..<Int(header.length)
@@ -104,13 +104,13 @@ struct ArrowPart {
         guard let bits = try validity() else { return }
         var row = 0
         while row < count {
-            let place = start + row
-            let byte = bits[place >> 3]
+            let position = start + row
+            let byte = bits[position >> 3]
             if byte == 0xFF {
-                row += 8 - place & 7
+                row += 8 - position & 7
                 continue
             }
-            if byte >> UInt8(place & 7) & 1 == 0 { body(row) }
+            if byte >> UInt8(position & 7) & 1 == 0 { body(row) }
             row += 1
         }
     }

@@ -101,8 +101,8 @@ struct ArrowReader {
                 throw ArrowError("the table has rows that are missing as a whole")
             }
             rows += part.count
-            guard rows <= RowSelection.mostRows else {
-                throw ArrowError("the table has more than \(RowSelection.mostRows) rows; divide it")
+            guard rows <= RowSelection.maximumRowCount else {
+                throw ArrowError("the table has more than \(RowSelection.maximumRowCount) rows; divide it")
             }
         }
         var result = DataFrame()

@@ -16,7 +16,7 @@ final class CSVChunks: @unchecked Sendable {
     private var parts: [Part] = []
     /// Addresses of scratch buffers for positions that no thread uses at present.
     private let pool = Mutex<[UInt]>([])
-    private var longest = 0
+    private var maximumPartLength = 0
 
     private struct Part {
         var range: Range<Int>
@@ -32,33 +32,33 @@ final class CSVChunks: @unchecked Sendable {
         of file: MappedFile?,
         _ dialect: CSVDialect,
         columns: Int,
-        mostRows: Int?
+        maximumRowCount: Int?
     ) throws(CSVReadingError) {
         self.bytes = bytes
         self.file = file
         self.dialect = dialect
         self.columns = columns
-        if mostRows == nil, dialect.isSimple {
+        if maximumRowCount == nil, dialect.isSimple {
             plan()
         } else {
-            try takeApart(mostRows: mostRows ?? .max)
+            try split(maximumRowCount: maximumRowCount ?? .max)
         }
     }
 
     /// Parses the text byte by byte.
-    private func takeApart(mostRows: Int) throws(CSVReadingError) {
+    private func split(maximumRowCount: Int) throws(CSVReadingError) {
         var records = CSVRecords(bytes, dialect)
         var rows = 0
-        while rows < mostRows {
+        while rows < maximumRowCount {
             let start = records.offset
             let grid = try CSVCleanGrid(
                 &records,
                 columns: columns,
                 firstRow: rows,
                 enough: 1 << 24,
-                mostRows: mostRows - rows
+                maximumRowCount: maximumRowCount - rows
             )
-            file?.letGo(UnsafeBufferPointer(rebasing: bytes[start..<records.offset]))
+            file?.releasePages(UnsafeBufferPointer(rebasing: bytes[start..<records.offset]))
             if grid.rows == 0 { break }
             rows += grid.rows
             clean.append(grid)
@@ -81,7 +81,7 @@ final class CSVChunks: @unchecked Sendable {
             let start = block * Self.size
             let part = UnsafeBufferPointer(rebasing: bytes[start..<Swift.min(start + Self.size, bytes.count)])
             ctab_count(part.baseAddress, part.count, dialect.usesQuoting ? 1 : 0, &counts)
-            file?.letGo(part)
+            file?.releasePages(part)
             return counts
         }
         // The first record that starts after each block's beginning, and the number of lines that end before it.
@@ -97,7 +97,7 @@ final class CSVChunks: @unchecked Sendable {
             if counts[block].quotes % 2 == 1 { inside.toggle() }
         }
         // Each block's beginning was looked at again.
-        file?.letGo(bytes)
+        file?.releasePages(bytes)
         starts.append(bytes.count)
         let endsOpen = bytes[bytes.count - 1] != UInt8(ascii: "\n") || inside
         lines.append(ended + (endsOpen ? 1 : 0))
@@ -112,7 +112,7 @@ final class CSVChunks: @unchecked Sendable {
                     isASCII: isASCII
                 )
             )
-            longest = Swift.max(longest, starts[block + 1] - starts[block])
+            maximumPartLength = Swift.max(maximumPartLength, starts[block + 1] - starts[block])
         }
     }
 
@@ -120,12 +120,12 @@ final class CSVChunks: @unchecked Sendable {
     /// are open.
     private func firstLine(from start: Int, inside: Bool) -> Int? {
         var inside = inside
-        var place = start
-        while place < bytes.count {
-            let byte = bytes[place]
+        var position = start
+        while position < bytes.count {
+            let byte = bytes[position]
             if byte == UInt8(ascii: "\""), dialect.usesQuoting { inside.toggle() }
-            if byte == UInt8(ascii: "\n"), !inside { return place + 1 }
-            place += 1
+            if byte == UInt8(ascii: "\n"), !inside { return position + 1 }
+            position += 1
         }
         return nil
     }
@@ -137,7 +137,7 @@ final class CSVChunks: @unchecked Sendable {
         if !clean.isEmpty { return clean[chunk].withGrid(body) }
         let part = parts[chunk]
         let text = UnsafeBufferPointer(rebasing: bytes[part.range])
-        defer { file?.letGo(text) }
+        defer { file?.releasePages(text) }
         if let result = withFastGrid(part, body) { return result }
         var records = CSVRecords(text, dialect)
         return try CSVCleanGrid(&records, columns: columns).withGrid(body)
@@ -146,9 +146,9 @@ final class CSVChunks: @unchecked Sendable {
     /// Calls `body` with the cells found by vectorised search, or returns nil when lines are irregular.
     private func withFastGrid<R>(_ part: Part, _ body: (CSVGrid) -> R) -> R? {
         let length = part.range.count
-        guard length < dialect.mostBytes, let base = bytes.baseAddress else { return nil }
+        guard length < dialect.maximumByteCount, let base = bytes.baseAddress else { return nil }
         let kept = pool.withLock { $0.popLast() }.flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
-        guard let memory = kept ?? malloc((longest + 1) * 4) else { return nil }
+        guard let memory = kept ?? malloc((maximumPartLength + 1) * 4) else { return nil }
         defer {
             let address = UInt(bitPattern: memory)
             pool.withLock { $0.append(address) }

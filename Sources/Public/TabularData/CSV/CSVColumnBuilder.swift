@@ -256,12 +256,12 @@ final class CSVColumnBuilder: @unchecked Sendable {
     ) -> Outcome {
         var bytes = ctab_arena()
         var quotes: UInt64 = 0
-        let taken = views.withMemoryRebound(to: ctab_view.self, capacity: grid.rows) { views in
+        let used = views.withMemoryRebound(to: ctab_view.self, capacity: grid.rows) { views in
             ctab_text(&cells, 0, grid.rows, views, bits.baseAddress, 0, &missing, &bytes, UInt64(chunk), &quotes)
         }
         if let start = bytes.bytes { arena = TextArena(adopting: start, count: bytes.count) }
         // Quotes were checked before, and no cell of a grid is longer than a string can be.
-        require(taken == grid.rows, "TabularData: no memory for the text of column '\(name)'")
+        require(used == grid.rows, "TabularData: no memory for the text of column '\(name)'")
         for row in 0..<grid.rows where dialect.missing.mayHave(length: views[row].count) {
             let view = views[row]
             if view.isShort {

@@ -15,14 +15,14 @@ struct CSVDialect {
     /// Whether a cell that stands for a missing value may look like a number or a date.
     let missingMayBeNumber: Bool
     /// The greatest number of bytes of a grid.
-    let mostBytes: Int
+    let maximumByteCount: Int
 
     init(_ options: CSVReadingOptions) {
         delimiter = Array(String(options.delimiter).utf8)
         escape = options.usesEscaping ? Array(String(options.escapeCharacter).utf8) : nil
         usesQuoting = options.usesQuoting
         ignoresEmptyLines = options.ignoresEmptyLines
-        mostBytes = options.mostBytes
+        maximumByteCount = options.maximumByteCount
         missing = Encodings(options.nilEncodings)
         trues = Encodings(options.trueEncodings)
         falses = Encodings(options.falseEncodings)
@@ -49,7 +49,7 @@ struct CSVDialect {
         init(_ texts: Set<String>) {
             self.texts = texts.map { Array($0.utf8) }
             lengths = self.texts.reduce(0) { $0 | 1 << UInt64(Swift.min($1.count, 63)) }
-            let short = self.texts.filter { $0.count <= TextView.longestShort }
+            let short = self.texts.filter { $0.count <= TextView.maximumInlineLength }
             views = short.map { text in text.withUnsafeBufferPointer { TextView(short: $0) } }
             hasLong = short.count < texts.count
         }

@@ -46,10 +46,10 @@ struct CSVGrid {
         let bytes = cell(row, column)
         guard usesQuoting, bytes.contains(UInt8(ascii: "\"")) else { return Data(bytes) }
         var contents = Data()
-        var place = 0
-        while place < bytes.count {
-            contents.append(bytes[place])
-            place += bytes[place] == UInt8(ascii: "\"") ? 2 : 1
+        var position = 0
+        while position < bytes.count {
+            contents.append(bytes[position])
+            position += bytes[position] == UInt8(ascii: "\"") ? 2 : 1
         }
         return contents
     }
@@ -68,15 +68,15 @@ final class CSVCleanGrid {
         columns: Int,
         firstRow: Int = 0,
         enough: Int = .max,
-        mostRows: Int = .max
+        maximumRowCount: Int = .max
     ) throws(CSVReadingError) {
         self.columns = columns
-        while contents.count < enough, rows < mostRows, try records.next(row: firstRow + rows) {
+        while contents.count < enough, rows < maximumRowCount, try records.next(row: firstRow + rows) {
             let isEmpty = records.ends.count == 1 && records.contents.isEmpty
             if records.ends.count != columns, !isEmpty {
                 throw .wrongNumberOfColumns(row: firstRow + rows, columns: records.ends.count, expected: columns)
             }
-            if contents.count + records.contents.count + columns + 1 > records.dialect.mostBytes {
+            if contents.count + records.contents.count + columns + 1 > records.dialect.maximumByteCount {
                 throw records.tooLong(row: firstRow + rows)
             }
             var start = 0

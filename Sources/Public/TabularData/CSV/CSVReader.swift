@@ -13,7 +13,7 @@ struct CSVReader {
     }
 
     /// One column that is read.
-    private struct Wanted {
+    private struct RequestedColumn {
         let index: Int
         let name: String
         /// The requested type, or nil when it is inferred.
@@ -36,7 +36,7 @@ struct CSVReader {
             memchr(start, 13, text.count - 1) != nil
         {
             let lines = text.map { $0 == 13 ? 10 : $0 }
-            file?.letGo(text)
+            file?.releasePages(text)
             return try lines.withUnsafeBufferPointer { lines throws(CSVReadingError) in
                 try read(lines, of: nil, columns, rows, types)
             }
@@ -77,15 +77,15 @@ struct CSVReader {
             of: file,
             dialect,
             columns: names.count,
-            mostRows: rows?.upperBound
+            maximumRowCount: rows?.upperBound
         )
         try infer(&wanted, chunks)
         while wanted.contains(where: { $0.column == nil }) { try pass(&wanted, chunks) }
         var frame = DataFrame()
-        for place in wanted.indices {
+        for position in wanted.indices {
             // A column that becomes another one does not stay beside it.
-            guard let column = wanted[place].column.take() else { continue }
-            frame.append(column: AnyColumn(erased: try finished(column, wanted[place])))
+            guard let column = wanted[position].column.take() else { continue }
+            frame.append(column: AnyColumn(erased: try finished(column, wanted[position])))
         }
         guard let rows else { return frame }
         if rows.upperBound > frame.rowCount {
@@ -124,8 +124,8 @@ struct CSVReader {
         _ columns: [String]?,
         among names: [String],
         _ types: [String: CSVType]
-    ) throws(CSVReadingError) -> [Wanted] {
-        var wanted: [Wanted] = []
+    ) throws(CSVReadingError) -> [RequestedColumn] {
+        var wanted: [RequestedColumn] = []
         var taken: Set<String> = []
         for name in columns ?? names where taken.insert(name).inserted {
             guard let index = names.firstIndex(of: name) else { throw .missingColumn(columnName: name) }
@@ -139,13 +139,13 @@ struct CSVReader {
                 case .string: .string
                 case .data: .data
                 }
-            wanted.append(Wanted(index: index, name: name, type: type, kind: kind, column: nil))
+            wanted.append(RequestedColumn(index: index, name: name, type: type, kind: kind, column: nil))
         }
         return wanted
     }
 
     /// Chooses the types of columns from the first rows.
-    private func infer(_ wanted: inout [Wanted], _ chunks: CSVChunks) throws(CSVReadingError) {
+    private func infer(_ wanted: inout [RequestedColumn], _ chunks: CSVChunks) throws(CSVReadingError) {
         guard chunks.count > 0 else {
             for index in wanted.indices where wanted[index].type == nil { wanted[index].kind = .string }
             return
@@ -171,7 +171,7 @@ struct CSVReader {
     }
 
     /// Dates that need the caller's parsers are read as text first.
-    private func adjusted(_ kind: CSVColumnBuilder.Kind, _ item: Wanted) -> CSVColumnBuilder.Kind {
+    private func adjusted(_ kind: CSVColumnBuilder.Kind, _ item: RequestedColumn) -> CSVColumnBuilder.Kind {
         if kind == .date, item.type == nil, !options.parsesISO8601 { return .string }
         return kind
     }
@@ -187,21 +187,23 @@ struct CSVReader {
     }
 
     /// Reads the columns not yet read; a column that does not fit its type gets the next one to try.
-    private func pass(_ wanted: inout [Wanted], _ chunks: CSVChunks) throws(CSVReadingError) {
+    private func pass(_ wanted: inout [RequestedColumn], _ chunks: CSVChunks) throws(CSVReadingError) {
         var starts: [Int] = []
         var total = 0
         for chunk in 0..<chunks.count {
             starts.append(total)
             total += chunks.rows(chunk)
         }
-        if total > RowSelection.mostRows { throw .outOfBounds(requested: total, actual: RowSelection.mostRows) }
+        if total > RowSelection.maximumRowCount {
+            throw .outOfBounds(requested: total, actual: RowSelection.maximumRowCount)
+        }
         let open = wanted.indices.filter { wanted[$0].column == nil }
-        let builders = open.map { place in
+        let builders = open.map { position in
             CSVColumnBuilder(
-                wanted[place].kind,
-                wanted[place].type,
-                name: wanted[place].name,
-                index: wanted[place].index,
+                wanted[position].kind,
+                wanted[position].type,
+                name: wanted[position].name,
+                index: wanted[position].index,
                 rows: total,
                 chunks: chunks.count,
                 dialect
@@ -250,12 +252,12 @@ struct CSVReader {
         let finished = Parallel.map(Array(builders.indices)) { column -> (any ErasedColumn)? in
             kinds[column] == nil ? builders[column].finish(starts: starts, rows: rows) : nil
         }
-        for (column, place) in open.enumerated() {
+        for (column, position) in open.enumerated() {
             if let kind = kinds[column] {
-                wanted[place].kind = adjusted(kind, wanted[place])
+                wanted[position].kind = adjusted(kind, wanted[position])
             } else {
-                wanted[place].column = finished[column]
-                retypeEmpty(&wanted[place])
+                wanted[position].column = finished[column]
+                retypeEmpty(&wanted[position])
             }
         }
     }
@@ -273,7 +275,7 @@ struct CSVReader {
     }
 
     /// Makes a column without any value a column of strings.
-    private func retypeEmpty(_ item: inout Wanted) {
+    private func retypeEmpty(_ item: inout RequestedColumn) {
         guard item.type == nil, item.kind != .string, let column = item.column, column.missing == column.count else {
             return
         }
@@ -285,7 +287,7 @@ struct CSVReader {
     /// Returns the column in its requested type: dates or single-precision numbers converted from the parsed values.
     private func finished(
         _ column: any ErasedColumn,
-        _ item: Wanted
+        _ item: RequestedColumn
     ) throws(CSVReadingError) -> any ErasedColumn {
         if let dates = try dates(column, item) { return dates }
         guard options.floatingPointType == .float || item.type == .float, item.type != .double,
@@ -298,7 +300,7 @@ struct CSVReader {
     /// are.
     private func dates(
         _ column: any ErasedColumn,
-        _ item: Wanted
+        _ item: RequestedColumn
     ) throws(CSVReadingError) -> TypedColumn<Date>? {
         let parsers = options.dateParsers
         let isDate = item.type == .date

@@ -65,7 +65,7 @@ extension CSVReadingError: CustomStringConvertible, LocalizedError {
     public var description: String {
         switch self {
         case .outOfBounds(let requested, let actual):
-            actual == RowSelection.mostRows
+            actual == RowSelection.maximumRowCount
                 ? "the file has \(requested) rows, a data frame holds at most \(actual)"
                 : "row \(requested) was requested, the file has \(actual) rows"
         case .missingColumn(let name): "the file has no column '\(name)'"

@@ -41,7 +41,7 @@ public struct CSVReadingOptions {
     /// The greatest number of bytes of a row, whose cells' places have 32 bits.
     ///
     /// Tests make it smaller.
-    package var mostBytes = Int(UInt32.max)
+    package var maximumByteCount = Int(UInt32.max)
 
     /// Creates options.
     ///

@@ -16,17 +16,17 @@ struct CSVRecords {
         self.offset = offset
     }
 
-    private func matches(_ text: [UInt8], at place: Int) -> Bool {
-        if bytes[place] != text[0] { return false }
+    private func matches(_ text: [UInt8], at position: Int) -> Bool {
+        if bytes[position] != text[0] { return false }
         if text.count == 1 { return true }
-        return place + text.count <= bytes.count && (1..<text.count).allSatisfy { bytes[place + $0] == text[$0] }
+        return position + text.count <= bytes.count && (1..<text.count).allSatisfy { bytes[position + $0] == text[$0] }
     }
 
-    /// Returns the length of the line end at `place`, or 0 when there is none.
-    private func lineEnd(at place: Int) -> Int {
-        if bytes[place] == UInt8(ascii: "\n") { return 1 }
-        let isPair = bytes[place] == UInt8(ascii: "\r") && place + 1 < bytes.count
-        return isPair && bytes[place + 1] == UInt8(ascii: "\n") ? 2 : 0
+    /// Returns the length of the line end at `position`, or 0 when there is none.
+    private func lineEnd(at position: Int) -> Int {
+        if bytes[position] == UInt8(ascii: "\n") { return 1 }
+        let isPair = bytes[position] == UInt8(ascii: "\r") && position + 1 < bytes.count
+        return isPair && bytes[position + 1] == UInt8(ascii: "\n") ? 2 : 0
     }
 
     /// Reads the next record, or returns false at the end; `row` is used in errors.
@@ -62,7 +62,8 @@ struct CSVRecords {
         }
     }
 
-    /// Returns the error for the last record, the row `row`, when it does not fit into a grid; it shows the longest cell.
+    /// Returns the error for the last record, the row `row`, when it does not fit into a grid; it shows the longest
+    /// cell.
     func tooLong(row: Int) -> CSVReadingError {
         let cells = zip([0] + ends, ends).map { $0..<$1 }
         let longest = cells.indices.max { cells[$0].count < cells[$1].count } ?? 0

@@ -80,22 +80,25 @@ extension AnyColumnSlice: RandomAccessCollection, MutableCollection {
     /// The number of the previous row in the slice.
     public func index(before i: Int) -> Int { selection.index(before: i) }
     /// The number of the slice's rows from `start` up to `end`.
-    public func distance(from start: Int, to end: Int) -> Int { selection.place(of: end) - selection.place(of: start) }
+    public func distance(from start: Int, to end: Int) -> Int {
+        selection.position(of: end) - selection.position(of: start)
+    }
 
     /// The number of the row `distance` rows after `i` in the slice; one before the first or beyond the end is a fatal
     /// error.
     public func index(_ i: Int, offsetBy distance: Int) -> Int {
-        let place = selection.place(of: i) + distance
-        require(place >= 0 && place <= count, "there is no such row in the slice")
-        return place == count ? endIndex : selection.row(at: place)
+        let target = selection.position(of: i) + distance
+        require(target >= 0 && target <= count, "there is no such row in the slice")
+        return target == count ? endIndex : selection.row(at: target)
     }
 
     /// The number of the row `distance` rows after `i` in the slice, or nil when `limit` lies before it on the way.
     public func index(_ i: Int, offsetBy distance: Int, limitedBy limit: Int) -> Int? {
-        let place = selection.place(of: i) + distance
-        let bound = selection.place(of: limit)
+        let target = selection.position(of: i) + distance
+        let bound = selection.position(of: limit)
         if distance >= 0
-            ? bound >= selection.place(of: i) && place > bound : bound <= selection.place(of: i) && place < bound
+            ? bound >= selection.position(of: i) && target > bound
+            : bound <= selection.position(of: i) && target < bound
         {
             return nil
         }

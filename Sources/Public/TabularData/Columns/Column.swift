@@ -75,12 +75,14 @@ public struct Column<WrappedElement> {
 
     /// Whether the element at `index` is missing; an index outside the column is a fatal error.
     public func isNil(at index: Int) -> Bool {
-        require(index >= 0 && index < count, notARow(index))
+        require(index >= 0 && index < count, invalidRowMessage(index))
         return storage.isMissing(index)
     }
 
     /// The message for a row number outside the column.
-    @usableFromInline func notARow(_ row: Int) -> String { "row \(row) is not one of column '\(name)' (\(count) rows)" }
+    @usableFromInline func invalidRowMessage(_ row: Int) -> String {
+        "row \(row) is not one of column '\(name)' (\(count) rows)"
+    }
 
     /// The same column without its static element type.
     public func eraseToAnyColumn() -> AnyColumn { AnyColumn(self) }
@@ -103,7 +105,7 @@ public struct Column<WrappedElement> {
 
     /// Removes the element at `index` and moves those after it up; an index outside the column is a fatal error.
     public mutating func remove(at index: Int) {
-        require(index >= 0 && index < count, notARow(index))
+        require(index >= 0 && index < count, invalidRowMessage(index))
         storage.remove(index)
     }
 
@@ -173,11 +175,11 @@ extension Column: StoredColumn, RandomAccessCollection, MutableCollection {
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            require(position >= 0 && position < storage.count, notARow(position))
+            require(position >= 0 && position < storage.count, invalidRowMessage(position))
             return storage[position]
         }
         set {
-            require(position >= 0 && position < storage.count, notARow(position))
+            require(position >= 0 && position < storage.count, invalidRowMessage(position))
             storage.replace(position, with: newValue)
         }
     }

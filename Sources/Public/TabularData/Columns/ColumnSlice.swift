@@ -40,12 +40,12 @@ public struct ColumnSlice<WrappedElement> {
 
     /// Whether the element at row `index` is missing; a row outside the slice is a fatal error.
     public func isNil(at index: Int) -> Bool {
-        require(range.contains(index), notARow(index))
+        require(range.contains(index), invalidRowMessage(index))
         return column.storage.isMissing(index)
     }
 
     /// The message for a row number outside the slice.
-    @usableFromInline func notARow(_ row: Int) -> String {
+    @usableFromInline func invalidRowMessage(_ row: Int) -> String {
         "row \(row) is not one of the slice's \(range) of column '\(name)'"
     }
 
@@ -96,11 +96,11 @@ extension ColumnSlice: StoredColumn, RandomAccessCollection, MutableCollection {
     @inlinable
     public subscript(position: Int) -> Element {
         get {
-            require(range.contains(position), notARow(position))
+            require(range.contains(position), invalidRowMessage(position))
             return column.storage[position]
         }
         set {
-            require(range.contains(position), notARow(position))
+            require(range.contains(position), invalidRowMessage(position))
             column.storage.replace(position, with: newValue)
         }
     }

@@ -120,7 +120,9 @@ extension DiscontiguousColumnSlice: StoredColumn, BidirectionalCollection, Mutab
 
     /// The number of the slice's rows from `start` up to `end`.
     @inlinable
-    public func distance(from start: Int, to end: Int) -> Int { selection.place(of: end) - selection.place(of: start) }
+    public func distance(from start: Int, to end: Int) -> Int {
+        selection.position(of: end) - selection.position(of: start)
+    }
 
     /// The element at a row of the column, nil when it is missing; a row that is not in the slice is a fatal error.
     public subscript(position: Int) -> Element {

@@ -22,14 +22,14 @@ struct TablePrinter {
         self.options = options
         rowCount = all.isEmpty ? 0 : selection.count
         columnCount = all.count
-        let shown = Swift.min(rowCount, Swift.max(options.maximumRowCount, 0))
-        rows = (0..<shown).map { selection.row(at: $0) }
+        let displayed = Swift.min(rowCount, Swift.max(options.maximumRowCount, 0))
+        rows = (0..<displayed).map { selection.row(at: $0) }
         indexWidth = options.includesRowIndices ? Swift.max(1, rows.map { String($0).count }.max() ?? 1) : 0
         // The line's start, and what tells of columns that are left out.
         var used = options.includesRowIndices ? indexWidth + 4 : 1
         let rest = 7
-        for (place, column) in all.enumerated() {
-            let reserve = place + 1 < all.count ? rest : 0
+        for (position, column) in all.enumerated() {
+            let reserve = position + 1 < all.count ? rest : 0
             let room = options.maximumLineWidth - used - reserve - 3
             let printed = print(column, width: columns.isEmpty ? Swift.min(options.maximumCellWidth, room) : nil)
             if used + printed.width + 3 + reserve > options.maximumLineWidth, !columns.isEmpty { break }
@@ -39,11 +39,11 @@ struct TablePrinter {
     }
 
     private func print(_ column: AnyColumn, width: Int?) -> PrintedColumn {
-        let most = Swift.max(width ?? options.maximumCellWidth, 2)
+        let maximum = Swift.max(width ?? options.maximumCellWidth, 2)
         let formatter = column.erased.prepareForFormatting(options)
-        let cells = rows.map { formatter.cell($0, width: most) }
-        let name = shortened(column.name, most)
-        let type = shortened("<\(typeName(column.wrappedElementType))>", most)
+        let cells = rows.map { formatter.cell($0, width: maximum) }
+        let name = shortened(column.name, maximum)
+        let type = shortened("<\(typeName(column.wrappedElementType))>", maximum)
         let titles = options.includesColumnTypes ? [name, type] : [name]
         return PrintedColumn(
             name: name,
@@ -75,8 +75,8 @@ struct TablePrinter {
                 lines.append(line(columns.map { ($0.type, false) }, widths, "┃", omitted > 0 ? "more" : nil, "┇"))
             }
             lines.append(border(widths, "┡", "━", "╇", "┩", omitted > 0 ? ("╇", "╍", "┩") : nil))
-            for (place, row) in rows.enumerated() {
-                let cells = columns.map { ($0.cells[place], $0.isRightAligned) }
+            for (position, row) in rows.enumerated() {
+                let cells = columns.map { ($0.cells[position], $0.isRightAligned) }
                 lines.append(line(cells, widths, "│", omitted > 0 ? "" : nil, "┆", index: String(row)))
             }
             if rows.count < rowCount {

@@ -20,9 +20,9 @@ extension RowSelection {
     {
         require(proportion >= 0 && proportion <= 1, "a proportion is a number from 0 to 1, not \(proportion)")
         let total = count
-        var wanted = Int((Double(total) * proportion).rounded())
+        var requested = Int((Double(total) * proportion).rounded())
         var left = total
-        let firstCount = wanted
+        let firstCount = requested
         var second: [UInt32] = []
         second.reserveCapacity(total - firstCount)
         let first = [UInt32](unsafeUninitializedCapacity: firstCount) { buffer, filled in
@@ -30,10 +30,10 @@ extension RowSelection {
             forEachPlace { _, row in
                 // Each row is chosen with the probability that as many as are wanted come out.
                 let draw = generator.next().multipliedFullWidth(by: UInt64(left)).high
-                if draw < UInt64(wanted) {
+                if draw < UInt64(requested) {
                     buffer[kept] = UInt32(row)
                     kept += 1
-                    wanted -= 1
+                    requested -= 1
                 } else {
                     second.append(UInt32(row))
                 }

@@ -117,10 +117,10 @@ extension DataFrame {
 
     private mutating func replace(_ names: [String], with column: AnyColumn) {
         let columns = Set(names.map { stored[index($0)].name })
-        let place = index(names[0])
-        let before = stored[..<place].filter { columns.contains($0.name) }.count
+        let position = index(names[0])
+        let before = stored[..<position].filter { columns.contains($0.name) }.count
         for name in columns { removeColumn(name) }
-        insert(column: column, at: place - before)
+        insert(column: column, at: position - before)
     }
 
     /// Returns a frame with one row per element of the collections in a column.
@@ -146,12 +146,15 @@ extension DataFrame {
                 elements.append(.some(element))
             }
         }
-        require(rows.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
-        let place = index(name)
+        require(
+            rows.count <= RowSelection.maximumRowCount,
+            "a frame holds at most \(RowSelection.maximumRowCount) rows"
+        )
+        let position = index(name)
         var others = self
-        others.removeColumn(stored[place].name)
+        others.removeColumn(stored[position].name)
         var result = others.gathered(rows)
-        result.insert(column: AnyColumn(elements), at: place)
+        result.insert(column: AnyColumn(elements), at: position)
         for (alias, column) in aliases where column == elements.name { result.addAlias(alias, forColumn: column) }
         return result
     }

@@ -109,7 +109,10 @@ public struct DataFrame: DataFrameProtocol {
             stored.isEmpty || (index != nil && stored.count == 1) || column.count == rowCount,
             "column '\(column.name)' has \(column.count) rows, the frame \(rowCount)"
         )
-        require(column.count <= RowSelection.mostRows, "a frame holds at most \(RowSelection.mostRows) rows")
+        require(
+            column.count <= RowSelection.maximumRowCount,
+            "a frame holds at most \(RowSelection.maximumRowCount) rows"
+        )
         require(
             positions[column.name] == nil || positions[column.name] == index,
             "there is a column '\(column.name)' already"

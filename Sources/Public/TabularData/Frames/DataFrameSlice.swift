@@ -98,7 +98,7 @@ extension DataFrame {
         public func prefix(through position: Int) -> DataFrame.Slice { prefix(upTo: position + 1) }
 
         /// Returns the rows whose numbers are less than `position`.
-        public func prefix(upTo position: Int) -> DataFrame.Slice { prefix(selection.place(of: position)) }
+        public func prefix(upTo position: Int) -> DataFrame.Slice { prefix(selection.position(of: position)) }
 
         /// Returns the last `length` rows of the slice, or all when there are fewer.
         public func suffix(_ length: Int) -> DataFrame.Slice {
@@ -109,8 +109,8 @@ extension DataFrame {
 
         /// Returns the rows whose numbers are at least `position`.
         public func suffix(from position: Int) -> DataFrame.Slice {
-            let place = selection.place(of: position)
-            return Slice(base: base, selection: selection.part(place..<selection.count))
+            let target = selection.position(of: position)
+            return Slice(base: base, selection: selection.part(target..<selection.count))
         }
     }
 }

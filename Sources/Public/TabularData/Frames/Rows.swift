@@ -46,7 +46,9 @@ extension DataFrame.Rows: BidirectionalCollection, MutableCollection {
     /// The number of the previous row in the collection; there being none is a fatal error.
     public func index(before i: Int) -> Int { selection.index(before: i) }
     /// The number of the collection's rows from `start` up to `end`.
-    public func distance(from start: Int, to end: Int) -> Int { selection.place(of: end) - selection.place(of: start) }
+    public func distance(from start: Int, to end: Int) -> Int {
+        selection.position(of: end) - selection.position(of: start)
+    }
 
     private func check(_ position: Int) {
         require(selection.contains(position), "row \(position) is not one of the rows")

@@ -42,10 +42,10 @@ enum GroupSums {
         switch partition.selection {
         case .range(let range) where plain.missing == 0:
             let elements = plain.values + range.lowerBound
-            for place in 0..<range.count { body(Int(codes[unchecked: place]), elements[place]) }
+            for position in 0..<range.count { body(Int(codes[unchecked: position]), elements[position]) }
         default:
-            for (place, row) in partition.selection.enumerated() where !plain.isMissing(row) {
-                body(Int(codes[unchecked: place]), plain.values[row])
+            for (position, row) in partition.selection.enumerated() where !plain.isMissing(row) {
+                body(Int(codes[unchecked: position]), plain.values[row])
             }
         }
         withExtendedLifetime(plain) {}

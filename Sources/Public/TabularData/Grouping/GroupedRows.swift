@@ -27,9 +27,9 @@ struct GroupedRows {
         /// Returns the rows, group by group, and where each group begins.
         func lists() -> (rows: [UInt32], offsets: [Int]) {
             if let listed { return listed }
-            let made = codes.lists(selection)
-            listed = made
-            return made
+            let created = codes.lists(selection)
+            listed = created
+            return created
         }
 
         func slice(_ group: Int) -> DataFrame.Slice {
@@ -99,14 +99,14 @@ struct GroupedRows {
     func group(_ keys: [Any?]) -> Int? {
         require(keys.count == keyColumns.count, "\(keys.count) keys were given, groups have \(keyColumns.count)")
         // A key given as an optional arrives wrapped twice.
-        let wanted = keys.map { key -> AnyHashable? in
+        let requested = keys.map { key -> AnyHashable? in
             guard let key else { return nil }
             let mirror = Mirror(reflecting: key)
             if mirror.displayStyle == .optional { return mirror.children.first?.value as? AnyHashable }
             return key as? AnyHashable
         }
         return (0..<count).first { group in
-            zip(keyColumns, wanted).allSatisfy { ($0.erased.element(group) as? AnyHashable) == $1 }
+            zip(keyColumns, requested).allSatisfy { ($0.erased.element(group) as? AnyHashable) == $1 }
         }
     }
 

@@ -62,11 +62,11 @@ struct RowCodes {
                 buffer.values[buffer.count] = key
                 buffer.count += 1
             }
-            let places = StoredValues(
+            let positions = StoredValues(
                 storage: ColumnStorage<UInt64>.plain(buffer),
                 selection: .range(0..<buffer.count)
             )
-            combined = RowCodes(places)
+            combined = RowCodes(positions)
             combined.firstRows = combined.firstRows.map { UInt32(selection.row(at: Int($0))) }
         }
         self = combined
@@ -82,7 +82,7 @@ struct ElementEncoder<Element: Hashable> {
 
     private enum Table {
         /// Codes in an array, indexed by the distance from the least value.
-        case direct(least: Int64, codes: [UInt32])
+        case direct(minimum: Int64, codes: [UInt32])
         case bits(BitTable)
         case text(StringInterner)
         case any([Element: UInt32])
@@ -97,7 +97,7 @@ struct ElementEncoder<Element: Hashable> {
             let width = UInt64(bitPattern: range.upperBound &- range.lowerBound)
             if width < UInt64(Swift.max(values.selection.count * 4, 1024)), width < 1 << 28 {
                 table = .direct(
-                    least: range.lowerBound,
+                    minimum: range.lowerBound,
                     codes: [UInt32](repeating: missingRow, count: Int(width) + 1)
                 )
             } else {
@@ -125,33 +125,33 @@ struct ElementEncoder<Element: Hashable> {
                 return absent
             }
             switch table {
-            case .direct(let least, var table):
+            case .direct(let minimum, var table):
                 self.table = .any([:])
                 table.withUnsafeMutableBufferPointer { table in
-                    values.forEachInteger { place, row, value in
+                    values.forEachInteger { position, row, value in
                         guard let value else {
-                            codes[place] = missing(row)
+                            codes[position] = missing(row)
                             return
                         }
-                        let slot = Int(truncatingIfNeeded: value &- least)
+                        let slot = Int(truncatingIfNeeded: value &- minimum)
                         if table[slot] == missingRow {
                             table[slot] = UInt32(first.count)
                             first.append(UInt32(row))
                         }
-                        codes[place] = table[slot]
+                        codes[position] = table[slot]
                     }
                 }
-                self.table = .direct(least: least, codes: table)
+                self.table = .direct(minimum: minimum, codes: table)
             case .bits(var table):
                 self.table = .any([:])
-                values.forEachBits { place, row, bits in
+                values.forEachBits { position, row, bits in
                     guard let bits else {
-                        codes[place] = missing(row)
+                        codes[position] = missing(row)
                         return
                     }
                     let code = table.code(bits, new: UInt32(first.count))
                     if code == first.count { first.append(UInt32(row)) }
-                    codes[place] = code
+                    codes[position] = code
                 }
                 self.table = .bits(table)
             case .text(let table):
@@ -180,20 +180,20 @@ struct ElementEncoder<Element: Hashable> {
     ) {
         guard case .any(var table) = table else { return }
         self.table = .any([:])
-        for (place, row) in values.selection.enumerated() {
+        for (position, row) in values.selection.enumerated() {
             guard let element = values.storage[row] else {
                 if absent == missingRow {
                     absent = UInt32(first.count)
                     first.append(UInt32(row))
                 }
-                codes[place] = absent
+                codes[position] = absent
                 continue
             }
             if let code = table[element] {
-                codes[place] = code
+                codes[position] = code
             } else {
                 table[element] = UInt32(first.count)
-                codes[place] = UInt32(first.count)
+                codes[position] = UInt32(first.count)
                 first.append(UInt32(row))
             }
         }
@@ -209,12 +209,12 @@ struct ElementEncoder<Element: Hashable> {
         into codes: UnsafeMutablePointer<UInt32>
     ) -> Int {
         // Elements' own equality may not be meant for several threads.
-        let least = if case .any = table { values.selection.count } else { 1 << 16 }
-        return Parallel.ranges(values.selection.count, least: Swift.max(least, 1)) { range in
+        let minimum = if case .any = table { values.selection.count } else { 1 << 16 }
+        return Parallel.ranges(values.selection.count, minimum: Swift.max(minimum, 1)) { range in
             let part = StoredValues(storage: values.storage, selection: values.selection.part(range))
             find(part, known, codes + range.lowerBound)
             var absent = 0
-            for place in range where codes[place] == missingRow { absent += 1 }
+            for position in range where codes[position] == missingRow { absent += 1 }
             return absent
         }.reduce(0, +)
     }
@@ -225,19 +225,20 @@ struct ElementEncoder<Element: Hashable> {
         _ codes: UnsafeMutablePointer<UInt32>
     ) {
         switch table {
-        case .direct(let least, let table):
+        case .direct(let minimum, let table):
             let table = table.span
-            values.forEachInteger { place, _, value in
+            values.forEachInteger { position, _, value in
                 guard let value else {
-                    codes[place] = missingRow
+                    codes[position] = missingRow
                     return
                 }
-                let slot = UInt64(bitPattern: value &- least)
-                codes[place] = value >= least && slot < UInt64(table.count) ? table[unchecked: Int(slot)] : missingRow
+                let slot = UInt64(bitPattern: value &- minimum)
+                codes[position] =
+                    value >= minimum && slot < UInt64(table.count) ? table[unchecked: Int(slot)] : missingRow
             }
         case .bits(let table):
-            values.forEachBits { place, _, bits in
-                codes[place] = bits.map { table.find($0) } ?? missingRow
+            values.forEachBits { position, _, bits in
+                codes[position] = bits.map { table.find($0) } ?? missingRow
             }
         case .text(let table):
             guard let text = values.storage.text, let known = known.storage.text else {
@@ -246,8 +247,8 @@ struct ElementEncoder<Element: Hashable> {
             }
             table.find(text, values.selection, among: known, into: codes)
         case .any(let table):
-            for (place, row) in values.selection.enumerated() {
-                codes[place] = values.storage[row].flatMap { table[$0] } ?? missingRow
+            for (position, row) in values.selection.enumerated() {
+                codes[position] = values.storage[row].flatMap { table[$0] } ?? missingRow
             }
         }
     }
@@ -271,31 +272,31 @@ struct BitTable {
     private var shift: UInt64 = 64 - 10
 
     @inline(__always)
-    private func place(_ bits: UInt64) -> Int { Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> shift) }
+    private func position(_ bits: UInt64) -> Int { Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> shift) }
 
     func find(_ bits: UInt64) -> UInt32 {
-        var place = place(bits)
+        var position = position(bits)
         while true {
-            let code = slots[place]
+            let code = slots[position]
             if code == missingRow || keys[Int(code)] == bits { return code }
-            place = (place + 1) & (slots.count - 1)
+            position = (position + 1) & (slots.count - 1)
         }
     }
 
     /// Returns the code of `bits`, which becomes `new` if they had none.
     @inline(__always)
     mutating func code(_ bits: UInt64, new: UInt32) -> UInt32 {
-        var place = place(bits)
+        var position = position(bits)
         while true {
-            let code = slots[place]
+            let code = slots[position]
             if code == missingRow { break }
             if keys[Int(code)] == bits { return code }
-            place = (place + 1) & (slots.count - 1)
+            position = (position + 1) & (slots.count - 1)
         }
         // Codes of missing elements have no pattern of their own.
         while keys.count < Int(new) { keys.append(0) }
         keys.append(bits)
-        slots[place] = new
+        slots[position] = new
         if keys.count * 2 > slots.count { grow() }
         return new
     }
@@ -305,9 +306,9 @@ struct BitTable {
         shift -= 1
         slots = [UInt32](repeating: missingRow, count: old.count * 2)
         for code in old where code != missingRow {
-            var place = place(keys[Int(code)])
-            while slots[place] != missingRow { place = (place + 1) & (slots.count - 1) }
-            slots[place] = code
+            var position = position(keys[Int(code)])
+            while slots[position] != missingRow { position = (position + 1) & (slots.count - 1) }
+            slots[position] = code
         }
     }
 }

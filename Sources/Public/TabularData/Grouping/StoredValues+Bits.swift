@@ -5,15 +5,15 @@ import Foundation
 extension StoredValues {
     /// The least and greatest value of a column of integers or Booleans that fit in a signed 64-bit integer.
     func integerRange() -> ClosedRange<Int64>? {
-        var least = Int64.max
-        var greatest = Int64.min
+        var minimum = Int64.max
+        var maximum = Int64.min
         guard hasIntegers else { return nil }
         forEachInteger { _, _, value in
             guard let value else { return }
-            least = Swift.min(least, value)
-            greatest = Swift.max(greatest, value)
+            minimum = Swift.min(minimum, value)
+            maximum = Swift.max(maximum, value)
         }
-        return least <= greatest ? least...greatest : 0...0
+        return minimum <= maximum ? minimum...maximum : 0...0
     }
 
     var hasIntegers: Bool {
@@ -74,23 +74,23 @@ extension StoredValues {
         switch selection {
         case .range(let range):
             if plain.missing == 0 {
-                var place = 0
+                var position = 0
                 for row in range {
-                    body(place, row, elements[row])
-                    place &+= 1
+                    body(position, row, elements[row])
+                    position &+= 1
                 }
             } else {
-                var place = 0
+                var position = 0
                 for row in range {
-                    body(place, row, plain.isMissing(row) ? nil : elements[row])
-                    place &+= 1
+                    body(position, row, plain.isMissing(row) ? nil : elements[row])
+                    position &+= 1
                 }
             }
         case .rows(let rows):
-            var place = 0
+            var position = 0
             for row in rows {
-                body(place, Int(row), plain.isMissing(Int(row)) ? nil : elements[Int(row)])
-                place &+= 1
+                body(position, Int(row), plain.isMissing(Int(row)) ? nil : elements[Int(row)])
+                position &+= 1
             }
         }
         withExtendedLifetime(plain) {}

@@ -50,11 +50,11 @@ private struct JSONTable {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>, _ columns: [String]?) throws {
         guard case .array(let rows) = try JSONParser.parse(bytes) else { throw JSONReadingError.unsupportedStructure }
-        if rows.count > RowSelection.mostRows { throw JSONReadingError.unsupportedStructure }
-        var places: [String: Int] = [:]
+        if rows.count > RowSelection.maximumRowCount { throw JSONReadingError.unsupportedStructure }
+        var positions: [String: Int] = [:]
         var isFound: [Bool] = []
-        for name in columns ?? [] where places[name] == nil {
-            places[name] = names.count
+        for name in columns ?? [] where positions[name] == nil {
+            positions[name] = names.count
             names.append(name)
             values.append([])
             isFound.append(false)
@@ -62,24 +62,28 @@ private struct JSONTable {
         for (row, value) in rows.enumerated() {
             guard case .object(let members) = value else { throw JSONReadingError.unsupportedStructure }
             for (key, value) in members {
-                let place: Int
-                if let known = places[key] {
-                    place = known
+                let position: Int
+                if let known = positions[key] {
+                    position = known
                 } else {
                     if columns != nil { continue }
-                    place = names.count
-                    places[key] = place
+                    position = names.count
+                    positions[key] = position
                     names.append(key)
                     values.append(Array(repeating: .null, count: row))
                     isFound.append(false)
                 }
-                isFound[place] = true
+                isFound[position] = true
                 // The last of several equal keys counts.
-                if values[place].count > row { values[place][row] = value } else { values[place].append(value) }
+                if values[position].count > row {
+                    values[position][row] = value
+                } else {
+                    values[position].append(value)
+                }
             }
-            for place in values.indices where values[place].count == row { values[place].append(.null) }
+            for position in values.indices where values[position].count == row { values[position].append(.null) }
         }
-        if !rows.isEmpty, let place = isFound.firstIndex(of: false) { throw Self.missing(names[place], in: rows) }
+        if !rows.isEmpty, let position = isFound.firstIndex(of: false) { throw Self.missing(names[position], in: rows) }
     }
 
     /// Returns the error for a key that none of the objects `rows` has.
@@ -140,7 +144,7 @@ private struct JSONTable {
         _ type: JSONType,
         _ options: JSONReadingOptions
     ) throws(JSONReadingError) -> AnyColumn {
-        func wrong(_ row: Int, _ value: JSONValue) -> JSONReadingError {
+        func mismatch(_ row: Int, _ value: JSONValue) -> JSONReadingError {
             .wrongType(row: row, column: name, expectedType: type, value: value.shown)
         }
         switch type {
@@ -149,7 +153,7 @@ private struct JSONTable {
                 switch value {
                 case .null: nil
                 case .integer(let value): value
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .double:
@@ -158,7 +162,7 @@ private struct JSONTable {
                 case .null: nil
                 case .integer(let value): Double(value)
                 case .number(let value): value
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .boolean:
@@ -166,7 +170,7 @@ private struct JSONTable {
                 switch value {
                 case .null: nil
                 case .boolean(let value): value
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .string:
@@ -174,7 +178,7 @@ private struct JSONTable {
                 switch value {
                 case .null: nil
                 case .string(let value): value
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .date:
@@ -186,7 +190,7 @@ private struct JSONTable {
                         throw .failedToParse(row: row, column: name, type: .date, contents: text)
                     }
                     return date
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .array:
@@ -194,7 +198,7 @@ private struct JSONTable {
                 switch value {
                 case .null: nil
                 case .array(let values): values.map(\.any)
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         case .object:
@@ -202,7 +206,7 @@ private struct JSONTable {
                 switch value {
                 case .null: nil
                 case .object: value.any as? [String: Any?]
-                default: throw wrong(row, value)
+                default: throw mismatch(row, value)
                 }
             }
         }

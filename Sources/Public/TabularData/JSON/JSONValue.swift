@@ -30,7 +30,7 @@ enum JSONValue: Sendable {
 /// Reads JSON (RFC 8259) from UTF-8.
 struct JSONParser {
     private let bytes: UnsafeBufferPointer<UInt8>
-    private var place = 0
+    private var position = 0
     /// The greatest depth of nesting that is accepted.
     static let deepest = 512
 
@@ -39,47 +39,49 @@ struct JSONParser {
     /// Parses text that consists of one value.
     static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(DecodingError) -> JSONValue {
         var parser = JSONParser(bytes)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.place = 3 }
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
         let value = try parser.value(depth: 0)
         parser.skipSpace()
-        if parser.place < bytes.count { throw parser.error("something follows the value") }
+        if parser.position < bytes.count { throw parser.error("something follows the value") }
         return value
     }
 
     private func error(_ message: String) -> DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is malformed at byte \(place): \(message)"))
+        .dataCorrupted(.init(codingPath: [], debugDescription: "the JSON is malformed at byte \(position): \(message)"))
     }
 
     private mutating func skipSpace() {
-        while place < bytes.count, bytes[place] == 32 || bytes[place] == 10 || bytes[place] == 13 || bytes[place] == 9 {
-            place += 1
+        while position < bytes.count,
+            bytes[position] == 32 || bytes[position] == 10 || bytes[position] == 13 || bytes[position] == 9
+        {
+            position += 1
         }
     }
 
     private mutating func take(_ byte: Character) -> Bool {
-        guard place < bytes.count, bytes[place] == byte.asciiValue else { return false }
-        place += 1
+        guard position < bytes.count, bytes[position] == byte.asciiValue else { return false }
+        position += 1
         return true
     }
 
     private mutating func take(word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
-        guard place + count <= bytes.count else { return false }
-        for i in 0..<count where bytes[place + i] != word.utf8Start[i] { return false }
-        place += count
+        guard position + count <= bytes.count else { return false }
+        for i in 0..<count where bytes[position + i] != word.utf8Start[i] { return false }
+        position += count
         return true
     }
 
     private mutating func value(depth: Int) throws(DecodingError) -> JSONValue {
         if depth > Self.deepest { throw error("values are nested deeper than \(Self.deepest)") }
         skipSpace()
-        guard place < bytes.count else { throw error("a value is missing") }
-        switch bytes[place] {
+        guard position < bytes.count else { throw error("a value is missing") }
+        switch bytes[position] {
         case UInt8(ascii: "{"):
-            place += 1
+            position += 1
             return .object(try members(depth: depth))
         case UInt8(ascii: "["):
-            place += 1
+            position += 1
             return .array(try elements(depth: depth))
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t") where take(word: "true"): return .boolean(true)
@@ -95,7 +97,7 @@ struct JSONParser {
         if take("}") { return members }
         while true {
             skipSpace()
-            guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else { throw error("a key is missing") }
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw error("a key is missing") }
             let key = try string()
             skipSpace()
             if !take(":") { throw error("a colon is missing") }
@@ -123,39 +125,39 @@ struct JSONParser {
         var after: UnsafePointer<UInt8>?
         var integer: Int64 = 0
         var number = 0.0
-        let start = place
+        let start = position
         let kind = cnum_json(base + start, base + bytes.count, &after, &integer, &number)
-        place = after.map { $0 - base } ?? start
+        position = after.map { $0 - base } ?? start
         switch kind {
         case CNUM_INTEGER: return .integer(Int(integer))
         case CNUM_DOUBLE where number.isFinite: return .number(number)
         case CNUM_DOUBLE: throw error("the number is greater than a double can be")
-        default: throw error(place == start ? "no value starts like this" : "a digit is missing in a number")
+        default: throw error(position == start ? "no value starts like this" : "a digit is missing in a number")
         }
     }
 
     private mutating func string() throws(DecodingError) -> String {
-        place += 1
-        let start = place
-        while place < bytes.count, bytes[place] != UInt8(ascii: "\""), bytes[place] != UInt8(ascii: "\\"),
-            bytes[place] >= 32
+        position += 1
+        let start = position
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\""), bytes[position] != UInt8(ascii: "\\"),
+            bytes[position] >= 32
         {
-            place += 1
+            position += 1
         }
-        var text = Array(bytes[start..<place])
+        var text = Array(bytes[start..<position])
         while true {
-            guard place < bytes.count else { throw error("a string has no end") }
-            let byte = bytes[place]
-            place += 1
+            guard position < bytes.count else { throw error("a string has no end") }
+            let byte = bytes[position]
+            position += 1
             if byte == UInt8(ascii: "\"") { break }
             if byte < 32 { throw error("a string contains a control character") }
             if byte != UInt8(ascii: "\\") {
                 text.append(byte)
                 continue
             }
-            guard place < bytes.count else { throw error("a string has no end") }
-            let escaped = bytes[place]
-            place += 1
+            guard position < bytes.count else { throw error("a string has no end") }
+            let escaped = bytes[position]
+            position += 1
             switch escaped {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(escaped)
             case UInt8(ascii: "b"): text.append(8)
@@ -184,17 +186,17 @@ struct JSONParser {
     }
 
     private mutating func hexadecimal() throws(DecodingError) -> UInt32 {
-        guard place + 4 <= bytes.count else { throw error("four hexadecimal digits are missing") }
+        guard position + 4 <= bytes.count else { throw error("four hexadecimal digits are missing") }
         var value: UInt32 = 0
         for _ in 0..<4 {
-            let byte = bytes[place]
+            let byte = bytes[position]
             switch byte {
             case 48...57: value = value << 4 | UInt32(byte - 48)
             case 65...70: value = value << 4 | UInt32(byte - 55)
             case 97...102: value = value << 4 | UInt32(byte - 87)
             default: throw error("four hexadecimal digits are missing")
             }
-            place += 1
+            position += 1
         }
         return value
     }

@@ -42,8 +42,8 @@ private struct JSONWriter {
         var columns = frame.columns
         if options.sortKeys { columns.sort { $0.name < $1.name } }
         append("[")
-        for (place, row) in selection.enumerated() {
-            if place > 0 { append(",") }
+        for (position, row) in selection.enumerated() {
+            if position > 0 { append(",") }
             newline(1)
             append("{")
             for (index, column) in columns.enumerated() {

@@ -78,7 +78,7 @@ private enum JoinedRows {
             self = .all(column)
         } else {
             let list = PlainBuffer<UInt32>(count: selection.count)
-            selection.forEachPlace { place, row in list.values[place] = UInt32(truncatingIfNeeded: row) }
+            selection.forEachPlace { position, row in list.values[position] = UInt32(truncatingIfNeeded: row) }
             self = .listed(list)
         }
     }
@@ -120,8 +120,8 @@ private struct Join {
         _ kind: JoinKind
     ) {
         if kind == .right {
-            let turned = Join(right, rightSelection, left, leftSelection, .left)
-            (leftRows, rightRows) = (turned.rightRows, turned.leftRows)
+            let rotated = Join(right, rightSelection, left, leftSelection, .left)
+            (leftRows, rightRows) = (rotated.rightRows, rotated.leftRows)
             return
         }
         let leftValues = StoredValues(storage: left.storage, selection: leftSelection)
@@ -150,10 +150,10 @@ private struct Join {
             }
             (leftRows, rightRows) = (.listed(left), .listed(right))
         }
-        require(rightRows.count <= RowSelection.mostRows, Self.tooMany)
+        require(rightRows.count <= RowSelection.maximumRowCount, Self.tooMany)
     }
 
-    private static var tooMany: String { "a frame holds at most \(RowSelection.mostRows) rows" }
+    private static var tooMany: String { "a frame holds at most \(RowSelection.maximumRowCount) rows" }
 
     /// Returns all pairs of rows with a common code, in the order of `leftRows`.
     ///
@@ -169,13 +169,13 @@ private struct Join {
         let (partners, offsets) = codes.lists(rightRows)
         var count = kind == .inner ? 0 : alone
         for code in found.elements where code != missingRow { count += offsets[Int(code) + 1] - offsets[Int(code)] }
-        require(count <= RowSelection.mostRows, tooMany)
+        require(count <= RowSelection.maximumRowCount, tooMany)
         let (left, right) = (PlainBuffer<UInt32>(count: count), PlainBuffer<UInt32>(count: count))
-        var place = 0
+        var position = 0
         func append(_ leftRow: UInt32, _ rightRow: UInt32) {
-            left.values[place] = leftRow
-            right.values[place] = rightRow
-            place &+= 1
+            left.values[position] = leftRow
+            right.values[position] = rightRow
+            position &+= 1
         }
         leftRows.forEachPlace { leftPlace, row in
             let row = UInt32(truncatingIfNeeded: row)
@@ -243,8 +243,8 @@ private struct Join {
         var result = leftRows.gathered(left)
         guard case .listed(let rows) = leftRows else { return result }
         let others = rightRows.list
-        for (place, row) in rows.elements.enumerated() where row == missingRow {
-            result[place] = right.erased.element(Int(others.values[place]))
+        for (position, row) in rows.elements.enumerated() where row == missingRow {
+            result[position] = right.erased.element(Int(others.values[position]))
         }
         withExtendedLifetime((rows, others)) {}
         return result

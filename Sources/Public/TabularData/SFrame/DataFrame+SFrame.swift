@@ -20,10 +20,12 @@ extension DataFrame {
         self = try SFrameReader(SFrameArchive(url), columns, rows).frame()
     }
 
-    /// Reads the first rows of an SFrame, at most `mostRows` of them, or all when it is nil.
-    package init(contentsOfSFrameDirectory url: URL, columns: [String]?, mostRows: Int?) throws(SFrameReadingError) {
+    /// Reads the first rows of an SFrame, at most `maximumRowCount` of them, or all when it is nil.
+    package init(contentsOfSFrameDirectory url: URL, columns: [String]?, maximumRowCount: Int?)
+        throws(SFrameReadingError)
+    {
         let archive = try SFrameArchive(url)
-        let rows = mostRows.map { 0..<min($0, archive.rows) }
+        let rows = maximumRowCount.map { 0..<min($0, archive.rows) }
         self = try SFrameReader(archive, columns, rows).frame()
     }
 }

@@ -13,7 +13,7 @@ struct SFrameArchive {
     struct Segment {
         let file: URL
         /// The column's position in the file.
-        let place: Int
+        let position: Int
         let rows: Int
     }
 
@@ -41,14 +41,14 @@ struct SFrameArchive {
         // The first two are the archive's own.
         guard prefixes.count > 2 else { throw .badArchive("dir_archive.ini names no frame") }
 
-        let index = try Self.place(of: prefixes[2] + ".frame_idx", in: folder)
+        let index = try Self.position(of: prefixes[2] + ".frame_idx", in: folder)
         let frame = try Self.settings(index)
         let file = index.lastPathComponent
         let layout = try frame.number("sframe", "version", file: file)
         guard layout == 0 else { throw .unsupportedLayout("the frame's version is \(layout), 0 is known") }
         rows = try frame.number("sframe", "nrows", file: file)
-        guard rows <= RowSelection.mostRows else {
-            throw .unsupportedArchive("it has \(rows) rows; a data frame holds at most \(RowSelection.mostRows)")
+        guard rows <= RowSelection.maximumRowCount else {
+            throw .unsupportedArchive("it has \(rows) rows; a data frame holds at most \(RowSelection.maximumRowCount)")
         }
         let columnCount = try frame.number("sframe", "num_columns", file: file)
         let names = try frame.list("column_names", count: columnCount, file: file)
@@ -57,8 +57,8 @@ struct SFrameArchive {
         var indexes: [URL: SFrameColumnIndex] = [:]
         for (name, file) in zip(names, files) {
             guard known.insert(name).inserted else { throw .badArchive("two columns are called '\(name)'") }
-            let (path, place) = Self.split(file)
-            let url = try Self.place(of: path, in: index.deletingLastPathComponent())
+            let (path, position) = Self.split(file)
+            let url = try Self.position(of: path, in: index.deletingLastPathComponent())
             let described: SFrameColumnIndex
             if let read = indexes[url] {
                 described = read
@@ -66,7 +66,7 @@ struct SFrameArchive {
                 described = try SFrameColumnIndex(url)
                 indexes[url] = described
             }
-            let column = try described.column(named: name, place ?? 0)
+            let column = try described.column(named: name, position ?? 0)
             guard column.segments.reduce(0, { $0 + $1.rows }) == rows else {
                 throw .badArchive("the column '\(name)' has a different number of rows than the frame's \(rows)")
             }
@@ -75,7 +75,7 @@ struct SFrameArchive {
     }
 
     /// Returns the names in a directory that are not those of an archive's files.
-    static func strangers(in folder: URL) throws -> [String] {
+    static func foreignFiles(in folder: URL) throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         guard names.contains("dir_archive.ini") else { return names }
         let archive = try settings(folder.appendingPathComponent("dir_archive.ini"))
@@ -84,15 +84,16 @@ struct SFrameArchive {
     }
 
     /// Splits a path from the number after its last colon.
-    static func split(_ path: String) -> (path: String, place: Int?) {
-        guard let colon = path.lastIndex(of: ":"), let place = Int(path[path.index(after: colon)...]), place >= 0 else {
+    static func split(_ path: String) -> (path: String, position: Int?) {
+        guard let colon = path.lastIndex(of: ":"), let position = Int(path[path.index(after: colon)...]), position >= 0
+        else {
             return (path, nil)
         }
-        return (String(path[..<colon]), place)
+        return (String(path[..<colon]), position)
     }
 
     /// Returns the location of a file that is named in one of `folder`.
-    static func place(of path: String, in folder: URL) throws(SFrameReadingError) -> URL {
+    static func position(of path: String, in folder: URL) throws(SFrameReadingError) -> URL {
         guard !path.contains("://") else {
             throw .unsupportedLayout("the data is at \(path); copy it into the directory (save the frame again)")
         }
@@ -147,29 +148,29 @@ struct SFrameColumnIndex {
             return path
         }
         guard case .array(let described)? = text["columns"] else { throw .badArchive("\(file) lists no columns") }
-        for (place, column) in described.enumerated() {
+        for (position, column) in described.enumerated() {
             guard let code = column["metadata"]?["__type__"]?.number else {
-                throw .badArchive("column \(place) in \(file) has no type")
+                throw .badArchive("column \(position) in \(file) has no type")
             }
             let sizes = try list(column["segment_sizes"], count: segments, "segment_sizes")
             var own: [SFrameArchive.Segment] = []
             for (path, size) in zip(files, sizes) {
-                guard let rows = size.number, rows <= RowSelection.mostRows else {
-                    throw .badArchive("a segment of column \(place) in \(file) has no size")
+                guard let rows = size.number, rows <= RowSelection.maximumRowCount else {
+                    throw .badArchive("a segment of column \(position) in \(file) has no size")
                 }
                 let (path, other) = SFrameArchive.split(path)
-                let url = try SFrameArchive.place(of: path, in: url.deletingLastPathComponent())
-                own.append(SFrameArchive.Segment(file: url, place: other ?? place, rows: rows))
+                let url = try SFrameArchive.position(of: path, in: url.deletingLastPathComponent())
+                own.append(SFrameArchive.Segment(file: url, position: other ?? position, rows: rows))
             }
             columns.append((code, own))
         }
     }
 
-    func column(named name: String, _ place: Int) throws(SFrameReadingError) -> SFrameArchive.Column {
-        guard columns.indices.contains(place) else {
-            throw .badArchive("the column '\(name)' is number \(place) in \(file), which has \(columns.count)")
+    func column(named name: String, _ position: Int) throws(SFrameReadingError) -> SFrameArchive.Column {
+        guard columns.indices.contains(position) else {
+            throw .badArchive("the column '\(name)' is number \(position) in \(file), which has \(columns.count)")
         }
-        return SFrameArchive.Column(name: name, code: columns[place].code, segments: columns[place].segments)
+        return SFrameArchive.Column(name: name, code: columns[position].code, segments: columns[position].segments)
     }
 
     /// Returns the values of a list, or of an object whose keys count from 0.
@@ -183,12 +184,12 @@ struct SFrameColumnIndex {
             }
             found = Array(repeating: nil, count: count)
             for (key, value) in members {
-                guard let place = Int(key), found.indices.contains(place) else {
+                guard let position = Int(key), found.indices.contains(position) else {
                     throw .badArchive(
                         "'\(name)' in \(file) has an entry '\(key)', which is not one of \(count) indices"
                     )
                 }
-                found[place] = value
+                found[position] = value
             }
         default:
             guard count == 0 else { throw .badArchive("\(file) has no '\(name)'") }

@@ -11,13 +11,13 @@ struct SFrameBlock {
     /// The bytes of the values.
     var bytes: SFrameBytes
 
-    init(_ place: SFrameBlockPlace, _ bytes: SFrameBytes) throws(SFrameReadingError) {
+    init(_ position: SFrameBlockLocation, _ bytes: SFrameBytes) throws(SFrameReadingError) {
         var bytes = bytes
-        rows = place.rows
+        rows = position.rows
         present = rows
-        isMarked = place.flags.contains(.marked)
+        isMarked = position.flags.contains(.marked)
         let types = try bytes.byte()
-        if place.flags.contains(.severalTypes) {
+        if position.flags.contains(.severalTypes) {
             kind = nil
             let count = try bytes.count(of: 1)
             guard count == rows else { throw .badEncoding("a block of \(rows) rows holds \(count) values") }

@@ -13,7 +13,7 @@ enum SFrameCoding: UInt8 {
 
 extension SFrameBytes {
     /// Returns the least number of bytes that `count` integers take, which bounds the counts a file may announce.
-    static func least(_ count: Int) -> Int {
+    static func minimumByteCount(_ count: Int) -> Int {
         let groups = count / SFrameCoding.group + (count % SFrameCoding.group == 0 ? 0 : 1)
         return 2 * groups
     }
@@ -34,7 +34,7 @@ extension SFrameBytes {
     /// - Returns: The integers.
     /// - Throws: `SFrameReadingError`, also before memory is allocated for more integers than there can be.
     mutating func numbers(_ count: Int) throws(SFrameReadingError) -> [UInt64] {
-        guard Self.least(count) <= rest else {
+        guard Self.minimumByteCount(count) <= rest else {
             throw .badEncoding("\(count) integers are announced, \(rest) bytes are left")
         }
         var numbers = [UInt64](repeating: 0, count: count)
@@ -68,7 +68,7 @@ extension SFrameBytes {
 
     /// Reads floats into an array.
     mutating func floats(_ count: Int, isMarked: Bool) throws(SFrameReadingError) -> [Double] {
-        guard Self.least(count) <= rest else {
+        guard Self.minimumByteCount(count) <= rest else {
             throw .badEncoding("\(count) floats are announced, \(rest) bytes are left")
         }
         var floats = [Double](repeating: 0, count: count)
@@ -148,7 +148,7 @@ extension SFrameBytes {
     ) {
         let each = 8 / bits
         let mask: UInt64 = (1 << UInt64(bits)) - 1
-        var (done, place) = (0, 0)
+        var (done, position) = (0, 0)
         let partial = count % each
         if partial > 0 {
             var byte = UInt64(source.load(as: UInt8.self)) &>> UInt64((each - partial) * bits)
@@ -157,13 +157,13 @@ extension SFrameBytes {
                 byte &>>= UInt64(bits)
                 done += 1
             }
-            place = 1
+            position = 1
         }
         while done < count {
-            let byte = UInt64(source.load(fromByteOffset: place, as: UInt8.self))
+            let byte = UInt64(source.load(fromByteOffset: position, as: UInt8.self))
             for i in 0..<each { target[done + i] = byte &>> UInt64(i * bits) & mask }
             done += each
-            place += 1
+            position += 1
         }
     }
 

@@ -40,12 +40,12 @@ package enum SFrameContents {
 
     /// Returns the rows of each block.
     func blocks() -> [Range<Int>] {
-        let mostRows = Self.blockBytes / 8
+        let maximumRowCount = Self.blockBytes / 8
         var blocks: [Range<Int>] = []
         var (start, bytes) = (0, 0)
         for row in 0..<count {
             bytes += size(row)
-            if bytes >= Self.blockBytes || row + 1 - start == mostRows {
+            if bytes >= Self.blockBytes || row + 1 - start == maximumRowCount {
                 blocks.append(start..<row + 1)
                 (start, bytes) = (row + 1, 0)
             }
@@ -64,7 +64,7 @@ package enum SFrameContents {
     }
 
     /// Returns a block of some rows, and its flags except that of compression.
-    func block(_ rows: Range<Int>) -> (bytes: [UInt8], flags: SFrameBlockPlace.Flags) {
+    func block(_ rows: Range<Int>) -> (bytes: [UInt8], flags: SFrameBlockLocation.Flags) {
         var output = SFrameOutput()
         let present = rows.filter { !isMissing($0) }
         if present.isEmpty {
@@ -76,7 +76,9 @@ package enum SFrameContents {
         output.append(UInt8(kind.rawValue))
         if present.count < rows.count {
             var words = [UInt64](repeating: 0, count: (rows.count + 63) / 64)
-            for (place, row) in rows.enumerated() where isMissing(row) { words[place >> 6] |= 1 << UInt64(place & 63) }
+            for (position, row) in rows.enumerated() where isMissing(row) {
+                words[position >> 6] |= 1 << UInt64(position & 63)
+            }
             for word in words { output.append(word) }
         }
         switch self {
@@ -125,20 +127,20 @@ package enum SFrameContents {
     }
 
     /// The greatest number of distinct strings that are written as a dictionary.
-    private static let mostEntries = 64
+    private static let maximumEntryCount = 64
 
     private static func strings(_ strings: [String], _ output: inout SFrameOutput) {
         // Compared by bytes: strings that are canonically equivalent may differ in them.
-        var places: [[UInt8]: Int] = [:]
+        var positions: [[UInt8]: Int] = [:]
         var entries: [String] = []
         var numbers: [Int] = []
         for string in strings {
             let key = Array(string.utf8)
-            if let place = places[key] {
-                numbers.append(place)
+            if let position = positions[key] {
+                numbers.append(position)
             } else {
-                if entries.count == mostEntries { break }
-                places[key] = entries.count
+                if entries.count == maximumEntryCount { break }
+                positions[key] = entries.count
                 numbers.append(entries.count)
                 entries.append(string)
             }

@@ -2,7 +2,7 @@ import CLZ4
 import Foundation
 
 /// The location of a column's block in its file.
-struct SFrameBlockPlace {
+struct SFrameBlockLocation {
     let offset: Int
     /// The number of bytes in the file.
     let length: Int
@@ -26,7 +26,7 @@ struct SFrameBlockPlace {
     ///
     /// A block of missing values takes two bytes, however many they are; Turi Create writes at most 2^18 rows per
     /// block.
-    static let mostRows = 1 << 20
+    static let maximumRowCount = 1 << 20
 }
 
 /// A file of blocks.
@@ -34,7 +34,7 @@ final class SFrameDataFile: Sendable {
     let name: String
     private let mapped: MappedFile
     /// The blocks of each column.
-    let columns: [[SFrameBlockPlace]]
+    let columns: [[SFrameBlockLocation]]
 
     init(_ url: URL) throws(SFrameReadingError) {
         name = url.lastPathComponent
@@ -47,17 +47,19 @@ final class SFrameDataFile: Sendable {
     }
 
     /// Reads the description of the blocks, which ends the file together with its size.
-    private static func columns(_ file: UnsafeBufferPointer<UInt8>) throws(SFrameReadingError) -> [[SFrameBlockPlace]] {
+    private static func columns(_ file: UnsafeBufferPointer<UInt8>) throws(SFrameReadingError)
+        -> [[SFrameBlockLocation]]
+    {
         guard let base = file.baseAddress, file.count >= 16 else { throw .badEncoding("the file is too short") }
         let end = file.count - 8
         let size = UInt64(littleEndian: UnsafeRawPointer(base).loadUnaligned(fromByteOffset: end, as: UInt64.self))
         guard size >= 8, size <= UInt64(end) else { throw .badEncoding("it cannot be \(size) bytes long") }
         let start = end - Int(size)
         var bytes = SFrameBytes(base + start, Int(size))
-        var columns: [[SFrameBlockPlace]] = []
+        var columns: [[SFrameBlockLocation]] = []
         for _ in 0..<(try bytes.count(of: 8)) {
-            var blocks: [SFrameBlockPlace] = []
-            for _ in 0..<(try bytes.count(of: SFrameBlockPlace.described)) {
+            var blocks: [SFrameBlockLocation] = []
+            for _ in 0..<(try bytes.count(of: SFrameBlockLocation.described)) {
                 blocks.append(try block(&bytes, dataEnd: start))
             }
             columns.append(blocks)
@@ -65,26 +67,30 @@ final class SFrameDataFile: Sendable {
         return columns
     }
 
-    private static func block(_ bytes: inout SFrameBytes, dataEnd: Int) throws(SFrameReadingError) -> SFrameBlockPlace {
+    private static func block(_ bytes: inout SFrameBytes, dataEnd: Int) throws(SFrameReadingError)
+        -> SFrameBlockLocation
+    {
         let (offset, length) = (try bytes.word(), try bytes.word())
         let (size, rows) = (try bytes.word(), try bytes.word())
-        let flags = SFrameBlockPlace.Flags(rawValue: try bytes.word())
+        let flags = SFrameBlockLocation.Flags(rawValue: try bytes.word())
         // The type, which the block itself says, too.
         _ = try bytes.word()
         guard offset <= UInt64(dataEnd), length <= UInt64(dataEnd) - offset else {
             throw .badEncoding("a block of \(length) bytes at \(offset) is not in the file")
         }
         // A byte of LZ4 becomes 255 at most.
-        let most = flags.contains(.compressed) ? length * 255 : length
-        guard size <= most, size <= UInt64(Int32.max), length <= UInt64(Int32.max) else {
+        let maximum = flags.contains(.compressed) ? length * 255 : length
+        guard size <= maximum, size <= UInt64(Int32.max), length <= UInt64(Int32.max) else {
             throw .badEncoding("a block of \(length) bytes cannot be \(size) when expanded")
         }
-        guard rows <= UInt64(SFrameBlockPlace.mostRows) else {
-            throw .unsupportedLayout("a block has \(rows) rows; at most \(SFrameBlockPlace.mostRows) are read")
+        guard rows <= UInt64(SFrameBlockLocation.maximumRowCount) else {
+            throw .unsupportedLayout(
+                "a block has \(rows) rows; at most \(SFrameBlockLocation.maximumRowCount) are read"
+            )
         }
         guard flags.contains(.typed) else { throw .unsupportedLayout("a block holds other things than values") }
         guard flags.rawValue < 16 else { throw .unsupportedLayout("a block has the flags \(flags.rawValue)") }
-        return SFrameBlockPlace(
+        return SFrameBlockLocation(
             offset: Int(offset),
             length: Int(length),
             size: Int(size),
@@ -94,7 +100,7 @@ final class SFrameDataFile: Sendable {
     }
 
     /// Returns the bytes of a block, decompressed into `memory` if necessary; both must outlive them.
-    func bytes(_ block: SFrameBlockPlace, _ memory: SFrameScratch<UInt8>) throws(SFrameReadingError) -> SFrameBytes {
+    func bytes(_ block: SFrameBlockLocation, _ memory: SFrameScratch<UInt8>) throws(SFrameReadingError) -> SFrameBytes {
         guard let base = mapped.bytes.baseAddress else { throw .badEncoding("the file is empty") }
         let source = base + block.offset
         guard block.flags.contains(.compressed) else { return SFrameBytes(source, block.size) }

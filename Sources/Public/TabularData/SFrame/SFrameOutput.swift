@@ -38,13 +38,13 @@ struct SFrameOutput {
     }
 
     private mutating func group(_ numbers: UnsafeBufferPointer<Int>) {
-        var least = numbers[0]
+        var minimum = numbers[0]
         var isAscending = true
         for i in 1..<max(numbers.count, 1) {
-            least = min(least, numbers[i])
+            minimum = min(minimum, numbers[i])
             if numbers[i] < numbers[i - 1] { isAscending = false }
         }
-        let above = numbers.map { UInt64(bitPattern: Int64($0 &- least)) }
+        let above = numbers.map { UInt64(bitPattern: Int64($0 &- minimum)) }
         let steps = zip(numbers.dropFirst(), numbers).map { next, last -> UInt64 in
             let step = next &- last
             return UInt64(bitPattern: Int64(isAscending ? step : (step << 1) ^ (step >> 63)))
@@ -54,7 +54,7 @@ struct SFrameOutput {
         let coding: SFrameCoding = usesSteps ? (isAscending ? .steps : .signedSteps) : .frame
         let width = usesSteps ? stepWidth : frameWidth
         append(coding.rawValue | width << 2)
-        variable(UInt64(bitPattern: Int64(usesSteps ? numbers[0] : least)))
+        variable(UInt64(bitPattern: Int64(usesSteps ? numbers[0] : minimum)))
         if width > 0 { pack(usesSteps ? steps : above, width) }
     }
 
@@ -74,14 +74,14 @@ struct SFrameOutput {
         }
         let each = 8 / bits
         // Integers that do not fill a byte come first, in its highest bits.
-        var place = (each - numbers.count % each) % each
+        var position = (each - numbers.count % each) % each
         var byte: UInt8 = 0
         for number in numbers {
-            byte |= UInt8(truncatingIfNeeded: number) << UInt8(place * bits)
-            place += 1
-            if place == each {
+            byte |= UInt8(truncatingIfNeeded: number) << UInt8(position * bits)
+            position += 1
+            if position == each {
                 append(byte)
-                (byte, place) = (0, 0)
+                (byte, position) = (0, 0)
             }
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 struct SFramePiece {
     struct Part {
         let file: SFrameDataFile
-        let place: SFrameBlockPlace
+        let position: SFrameBlockLocation
         /// The block's rows that are read.
         let rows: Range<Int>
     }
@@ -71,7 +71,7 @@ struct SFrameFiller {
             do throws(SFrameReadingError) {
                 try filler.fill(part, target)
             } catch .badEncoding(let reason) {
-                throw .badEncoding("\(part.file.name), block at byte \(part.place.offset): \(reason)")
+                throw .badEncoding("\(part.file.name), block at byte \(part.position.offset): \(reason)")
             } catch { throw error }
             precondition(filler.row == first + part.rows.count)
         }
@@ -87,23 +87,23 @@ struct SFrameFiller {
     }
 
     private mutating func fill(_ part: SFramePiece.Part, _ target: SFrameTarget) throws(SFrameReadingError) {
-        var block = try SFrameBlock(part.place, part.file.bytes(part.place, expanded))
+        var block = try SFrameBlock(part.position, part.file.bytes(part.position, expanded))
         if block.kind == .undefined {
-            missRows(part.rows, target)
+            skipRows(part.rows, target)
             return
         }
         guard let kind = block.kind else {
             try fillSeveral(&block, part.rows, target)
             return
         }
-        guard kind == piece.kind || (kind == .integer && piece.kind == .float) else { throw wrong(kind) }
+        guard kind == piece.kind || (kind == .integer && piece.kind == .float) else { throw unexpectedKind(kind) }
         guard kind != .image else { throw .unsupportedType(kind.rawValue) }
         switch target {
         case .integers(let buffer):
             let values = words.reserve(block.present)
             try block.bytes.numbers(block.present, into: values)
             values.withMemoryRebound(to: Int.self, capacity: block.present) {
-                place($0, block, part.rows, buffer)
+                position($0, block, part.rows, buffer)
             }
         case .floats(let buffer):
             let values = words.reserve(block.present)
@@ -114,24 +114,24 @@ struct SFrameFiller {
                 try block.bytes.floats(block.present, isMarked: block.isMarked, into: values)
             }
             values.withMemoryRebound(to: Double.self, capacity: block.present) {
-                place($0, block, part.rows, buffer)
+                position($0, block, part.rows, buffer)
             }
         case .strings(let buffer):
             let values = views.reserve(block.present)
             try strings(&block, values)
-            place(values, block, part.rows, buffer)
+            position(values, block, part.rows, buffer)
         case .none: try fillCells(&block, kind, part.rows)
         }
     }
 
-    private func wrong(_ kind: SFrameKind) -> SFrameReadingError {
+    private func unexpectedKind(_ kind: SFrameKind) -> SFrameReadingError {
         .badEncoding("there are \(kind.plural) in a column of \(piece.kind.plural)")
     }
 
     // MARK: Values in memory
 
     /// Writes the values of the wanted rows of a block.
-    private mutating func place<T>(
+    private mutating func position<T>(
         _ values: UnsafePointer<T>,
         _ block: SFrameBlock,
         _ rows: Range<Int>,
@@ -144,9 +144,9 @@ struct SFrameFiller {
             return
         }
         var next = 0
-        for place in 0..<rows.upperBound {
-            let isMissing = missing[place >> 6] >> UInt64(place & 63) & 1 == 1
-            if place >= rows.lowerBound {
+        for position in 0..<rows.upperBound {
+            let isMissing = missing[position >> 6] >> UInt64(position & 63) & 1 == 1
+            if position >= rows.lowerBound {
                 if isMissing {
                     memset(target + row, 0, MemoryLayout<T>.stride)
                     filled.missing.append(row)
@@ -159,7 +159,7 @@ struct SFrameFiller {
         }
     }
 
-    private mutating func missRows(_ rows: Range<Int>, _ target: SFrameTarget) {
+    private mutating func skipRows(_ rows: Range<Int>, _ target: SFrameTarget) {
         switch target {
         case .integers(let buffer): memset(buffer.values + row, 0, rows.count * 8)
         case .floats(let buffer): memset(buffer.values + row, 0, rows.count * 8)
@@ -223,7 +223,9 @@ struct SFrameFiller {
 
     @inline(__always)
     private func view(_ bytes: UnsafeBufferPointer<UInt8>) -> TextView {
-        guard bytes.count > TextView.longestShort, let start = bytes.baseAddress else { return TextView(short: bytes) }
+        guard bytes.count > TextView.maximumInlineLength, let start = bytes.baseAddress else {
+            return TextView(short: bytes)
+        }
         guard let long = filled.arena else { preconditionFailure("strings come with an arena") }
         let offset = long.append(start, bytes.count)
         return TextView(long: start, count: bytes.count, offset: offset, arena: arena)
@@ -291,10 +293,10 @@ struct SFrameFiller {
 
     /// Returns the sum of `counts`, or throws when it exceeds the number of items that the remaining bytes can hold.
     private func sum(_ counts: [UInt64], _ bytes: SFrameBytes) throws(SFrameReadingError) -> Int {
-        let most = UInt64(bytes.rest) * UInt64(SFrameCoding.group)
+        let maximum = UInt64(bytes.rest) * UInt64(SFrameCoding.group)
         var sum: UInt64 = 0
         for count in counts {
-            guard count <= most - sum else { throw .badEncoding("vectors are longer than their block") }
+            guard count <= maximum - sum else { throw .badEncoding("vectors are longer than their block") }
             sum += count
         }
         return Int(sum)
@@ -306,13 +308,13 @@ struct SFrameFiller {
         _ rows: Range<Int>,
         _ target: SFrameTarget
     ) throws(SFrameReadingError) {
-        for place in 0..<rows.upperBound {
+        for position in 0..<rows.upperBound {
             let value = try block.bytes.value()
-            guard rows.contains(place) else { continue }
+            guard rows.contains(position) else { continue }
             switch (target, value) {
             case (.none, .undefined): addMissingCell()
             case (.none, _): try add(value)
-            case (_, .undefined): missRows(place..<place + 1, target)
+            case (_, .undefined): skipRows(position..<position + 1, target)
             case (.integers(let buffer), .integer(let value)):
                 buffer.values[row] = value
                 row += 1

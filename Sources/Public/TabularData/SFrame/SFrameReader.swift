@@ -37,15 +37,15 @@ struct SFrameReader {
     func frame() throws(SFrameReadingError) -> DataFrame {
         var files: [URL: SFrameDataFile] = [:]
         var pieces: [SFramePiece] = []
-        for (place, column) in columns.enumerated() {
-            try add(column, place, &pieces, &files)
+        for (position, column) in columns.enumerated() {
+            try add(column, position, &pieces, &files)
         }
         let targets = kinds.map { SFrameTarget($0, rows.count) }
         let firsts = columns.indices.map { column in pieces.firstIndex { $0.column == column } ?? 0 }
-        let results = Parallel.map(Array(pieces.indices)) { place in
-            let piece = pieces[place]
+        let results = Parallel.map(Array(pieces.indices)) { position in
+            let piece = pieces[position]
             return Result { () throws(SFrameReadingError) in
-                try SFrameFiller.fill(piece, targets[piece.column], arena: place - firsts[piece.column])
+                try SFrameFiller.fill(piece, targets[piece.column], arena: position - firsts[piece.column])
             }
         }
         var filled: [[SFrameFilled]] = columns.map { _ in [] }
@@ -57,8 +57,8 @@ struct SFrameReader {
             } catch { throw error }
         }
         var frame = DataFrame()
-        for (place, column) in columns.enumerated() {
-            frame.append(column: Self.column(column.name, kinds[place], targets[place], filled[place]))
+        for (position, column) in columns.enumerated() {
+            frame.append(column: Self.column(column.name, kinds[position], targets[position], filled[position]))
         }
         return frame
     }
@@ -66,11 +66,11 @@ struct SFrameReader {
     /// Adds the blocks of a column that hold some of the rows.
     private func add(
         _ column: SFrameArchive.Column,
-        _ place: Int,
+        _ position: Int,
         _ pieces: inout [SFramePiece],
         _ files: inout [URL: SFrameDataFile]
     ) throws(SFrameReadingError) {
-        var piece = SFramePiece(column: place, kind: kinds[place], start: 0)
+        var piece = SFramePiece(column: position, kind: kinds[position], start: 0)
         var segmentStart = 0
         for segment in column.segments {
             let segmentRows = segmentStart..<segmentStart + segment.rows
@@ -84,10 +84,12 @@ struct SFrameReader {
                 file = try SFrameDataFile(segment.file)
                 files[segment.file] = file
             }
-            guard file.columns.indices.contains(segment.place) else {
-                throw .badArchive("\(file.name) has no column number \(segment.place), as '\(column.name)' should be")
+            guard file.columns.indices.contains(segment.position) else {
+                throw .badArchive(
+                    "\(file.name) has no column number \(segment.position), as '\(column.name)' should be"
+                )
             }
-            let blocks = file.columns[segment.place]
+            let blocks = file.columns[segment.position]
             guard blocks.reduce(0, { $0 + $1.rows }) == segment.rows else {
                 throw .badArchive("\(file.name) does not hold \(segment.rows) rows of '\(column.name)'")
             }
@@ -95,14 +97,14 @@ struct SFrameReader {
             for block in blocks {
                 let blockRows = start..<start + block.rows
                 start = blockRows.upperBound
-                let wanted = blockRows.clamped(to: rows)
-                if wanted.isEmpty { continue }
-                let own = wanted.lowerBound - blockRows.lowerBound..<wanted.upperBound - blockRows.lowerBound
-                piece.parts.append(SFramePiece.Part(file: file, place: block, rows: own))
+                let requested = blockRows.clamped(to: rows)
+                if requested.isEmpty { continue }
+                let own = requested.lowerBound - blockRows.lowerBound..<requested.upperBound - blockRows.lowerBound
+                piece.parts.append(SFramePiece.Part(file: file, position: block, rows: own))
                 piece.count += own.count
                 if piece.count >= Self.pieceRows {
                     pieces.append(piece)
-                    piece = SFramePiece(column: place, kind: kinds[place], start: piece.start + piece.count)
+                    piece = SFramePiece(column: position, kind: kinds[position], start: piece.start + piece.count)
                 }
             }
         }

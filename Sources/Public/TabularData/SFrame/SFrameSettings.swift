@@ -39,9 +39,9 @@ struct SFrameSettings {
     static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
     private static func trimmed(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>> {
-        let rest = bytes.drop(while: isBlank)
-        guard let last = rest.lastIndex(where: { !isBlank($0) }) else { return rest }
-        return rest[...last]
+        let remaining = bytes.drop(while: isBlank)
+        guard let last = remaining.lastIndex(where: { !isBlank($0) }) else { return remaining }
+        return remaining[...last]
     }
 
     /// Returns a setting that is a non-negative integer.
@@ -59,10 +59,10 @@ struct SFrameSettings {
         }
         var list = [String?](repeating: nil, count: count)
         for (key, value) in values {
-            guard let place = Int(key), list.indices.contains(place) else {
+            guard let position = Int(key), list.indices.contains(position) else {
                 throw .badArchive("[\(section)] in \(file) has an entry '\(key)', which is not one of \(count) indices")
             }
-            list[place] = value
+            list[position] = value
         }
         let found = list.compactMap { $0 }
         guard found.count == count else { throw .badArchive("[\(section)] in \(file) names a place twice") }

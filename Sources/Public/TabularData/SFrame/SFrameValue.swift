@@ -129,11 +129,11 @@ extension SFrameBytes {
         guard shape.count == strides.count else { throw wrong }
         let isEmpty = shape.contains(0)
         // Without elements the other extents still make strides.
-        let most = isEmpty ? UInt64(Int32.max) : Swift.max(UInt64(contents.count), 1)
+        let maximum = isEmpty ? UInt64(Int32.max) : Swift.max(UInt64(contents.count), 1)
         var (last, count): (UInt64, UInt64) = (0, 1)
         for (extent, stride) in zip(shape, strides) {
             let (product, isMore) = count.multipliedReportingOverflow(by: Swift.max(extent, 1))
-            guard !isMore, product <= most, stride <= UInt64(Int.max) else { throw wrong }
+            guard !isMore, product <= maximum, stride <= UInt64(Int.max) else { throw wrong }
             count = product
             if isEmpty { continue }
             let (step, overflows) = (extent - 1).multipliedReportingOverflow(by: stride)

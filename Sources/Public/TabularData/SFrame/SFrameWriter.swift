@@ -47,10 +47,10 @@ package enum SFrameWriter {
     }
 
     /// Returns the names in a directory that a new frame would overwrite although they are not files of a frame.
-    package static func strangers(in folder: URL) throws -> [String] { try SFrameArchive.strangers(in: folder) }
+    package static func foreignFiles(in folder: URL) throws -> [String] { try SFrameArchive.foreignFiles(in: folder) }
 
-    private static func key(_ place: Int) -> String {
-        let digits = String(place)
+    private static func key(_ position: Int) -> String {
+        let digits = String(position)
         return String(repeating: "0", count: max(4 - digits.count, 0)) + digits
     }
 
@@ -106,11 +106,11 @@ package enum SFrameWriter {
     private struct Packed: Sendable {
         let bytes: Data
         let size: Int
-        let flags: SFrameBlockPlace.Flags
+        let flags: SFrameBlockLocation.Flags
     }
 
     /// Compresses a block when that saves at least a tenth.
-    private static func packed(_ block: (bytes: [UInt8], flags: SFrameBlockPlace.Flags)) -> Packed {
+    private static func packed(_ block: (bytes: [UInt8], flags: SFrameBlockLocation.Flags)) -> Packed {
         let (bytes, flags) = block
         let bound = clz4_bound(bytes.count)
         var memory = [UInt8](repeating: 0, count: bound)

@@ -160,8 +160,8 @@ extension DataFrameProtocol {
         let missing = rows.filter { storage.isMissing(Int($0)) }
         rows.removeAll { storage.isMissing(Int($0)) }
         let elements = rows.compactMap { storage[Int($0)] }
-        let places = try elements.indices.sorted { try areInIncreasingOrder(elements[$0], elements[$1]) }
-        return base.gathered(missing + places.map { rows[$0] })
+        let positions = try elements.indices.sorted { try areInIncreasingOrder(elements[$0], elements[$1]) }
+        return base.gathered(missing + positions.map { rows[$0] })
     }
 }
 

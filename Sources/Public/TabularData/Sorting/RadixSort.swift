@@ -23,18 +23,18 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
         }
     }
     // The last first: each sort leaves equal ones in the order of the sort before.
-    var places: PlainBuffer<UInt32>?
+    var positions: PlainBuffer<UInt32>?
     for key in packed.reversed() {
-        if let before = places {
+        if let before = positions {
             let next = sortedPlaces(key.keys.gathered(before.elements.span))
             next.replaceEach { before.values[Int($0)] }
             withExtendedLifetime(before) {}
-            places = next
+            positions = next
         } else {
-            places = sortedPlaces(key.keys)
+            positions = sortedPlaces(key.keys)
         }
     }
-    guard let rows = places else { return PlainBuffer(capacity: 0) }
+    guard let rows = positions else { return PlainBuffer(capacity: 0) }
     switch selection {
     case .range(let range):
         let first = UInt32(range.lowerBound)
@@ -59,10 +59,10 @@ private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
         difference |= words[i] ^ words[0]
         isSorted = isSorted && words[i &- 1] <= words[i]
     }
-    let places = PlainBuffer<UInt32>(count: count)
+    let positions = PlainBuffer<UInt32>(count: count)
     if isSorted {
-        for i in 0..<count { places.values[i] = UInt32(truncatingIfNeeded: i) }
-        return places
+        for i in 0..<count { positions.values[i] = UInt32(truncatingIfNeeded: i) }
+        return positions
     }
     let placeBits = 64 - UInt64(count - 1).leadingZeroBitCount
     let unused = difference.leadingZeroBitCount
@@ -79,22 +79,22 @@ private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
     if !isExact {
         // The lower bits decide where the higher ones are equal.
         forEachRun(items.values, count, UInt64(placeBits)) { run, length in
-            func place(_ i: Int) -> Int { Int(truncatingIfNeeded: run[i] & mask) }
+            func position(_ i: Int) -> Int { Int(truncatingIfNeeded: run[i] & mask) }
             if length <= 32 {
                 insertionSort(run, length) { words[Int(truncatingIfNeeded: $0 & mask)] }
                 return
             }
             let ties = PlainBuffer<UInt64>(count: length)
-            for i in 0..<length { ties.values[i] = words[place(i)] }
+            for i in 0..<length { ties.values[i] = words[position(i)] }
             let order = sortedPlaces(ties)
             for i in 0..<length { ties.values[i] = run[Int(order.values[i])] }
             run.update(from: ties.values, count: length)
             withExtendedLifetime((ties, order)) {}
         }
     }
-    for i in 0..<count { places.values[i] = UInt32(truncatingIfNeeded: items.values[i] & mask) }
+    for i in 0..<count { positions.values[i] = UInt32(truncatingIfNeeded: items.values[i] & mask) }
     withExtendedLifetime((keys, items)) {}
-    return places
+    return positions
 }
 
 /// Sorts `items`, whose lowest `firstBit` bits ascend already, by the `bits` bits above those.

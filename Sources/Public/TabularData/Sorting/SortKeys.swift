@@ -27,11 +27,11 @@ struct SortKeys {
         // One more number stands for missing values.
         let shift: UInt64 = values.storage.missing > 0 ? 1 : 0
         guard width < .max else { return nil }
-        let least = range.lowerBound
+        let minimum = range.lowerBound
         keys = PlainBuffer(count: values.selection.count)
         let words = keys.values
-        values.forEachInteger { place, _, value in
-            words[place] = value.map { UInt64(bitPattern: $0 &- least) &+ shift } ?? 0
+        values.forEachInteger { position, _, value in
+            words[position] = value.map { UInt64(bitPattern: $0 &- minimum) &+ shift } ?? 0
         }
         bits = 64 - (width + shift).leadingZeroBitCount
     }
@@ -40,12 +40,12 @@ struct SortKeys {
     private init<T>(fractions values: StoredValues<T>) {
         keys = PlainBuffer(count: values.selection.count)
         let words = keys.values
-        values.forEachBits { place, _, bits in
+        values.forEachBits { position, _, bits in
             guard let bits else {
-                words[place] = 0
+                words[position] = 0
                 return
             }
-            words[place] = bits >> 63 == 1 ? ~bits : bits | 1 << 63
+            words[position] = bits >> 63 == 1 ? ~bits : bits | 1 << 63
         }
         bits = 64
     }
@@ -67,22 +67,22 @@ struct SortKeys {
         var ranks = [UInt64](repeating: 0, count: codes.count)
         for (rank, code) in order.enumerated() { ranks[code] = UInt64(rank) }
         keys = PlainBuffer(count: codes.codes.count)
-        for (place, code) in codes.codes.enumerated() { keys.values[place] = ranks[Int(code)] }
+        for (position, code) in codes.codes.enumerated() { keys.values[position] = ranks[Int(code)] }
         bits = 64 - UInt64(Swift.max(codes.count - 1, 0)).leadingZeroBitCount
     }
 
     private init<T: Comparable>(comparing values: StoredValues<T>) {
         let rows = Array(values.selection)
-        let places = rows.indices.sorted { a, b in
+        let positions = rows.indices.sorted { a, b in
             guard let y = values.storage[rows[b]] else { return false }
             guard let x = values.storage[rows[a]] else { return true }
             return x < y
         }
         keys = PlainBuffer(count: rows.count)
         var rank: UInt64 = 0
-        for (i, place) in places.enumerated() {
-            if i > 0, values.storage[rows[places[i - 1]]] != values.storage[rows[place]] { rank += 1 }
-            keys.values[place] = rank
+        for (i, position) in positions.enumerated() {
+            if i > 0, values.storage[rows[positions[i - 1]]] != values.storage[rows[position]] { rank += 1 }
+            keys.values[position] = rank
         }
         bits = 64 - rank.leadingZeroBitCount
     }
@@ -94,18 +94,18 @@ extension TextBuffer {
         struct Item {
             let prefix: UInt64
             let row: Int
-            let place: Int
+            let position: Int
         }
         var items: [Item] = []
         items.reserveCapacity(rows.count)
-        for (place, row) in rows.enumerated() {
+        for (position, row) in rows.enumerated() {
             var prefix: UInt64 = 0
             if !isMissing(Int(row)) {
                 withBytes(Int(row)) { bytes in
                     for i in 0..<Swift.min(bytes.count, 8) { prefix |= UInt64(bytes[i]) << UInt64(56 - 8 * i) }
                 }
             }
-            items.append(Item(prefix: prefix, row: Int(row), place: place))
+            items.append(Item(prefix: prefix, row: Int(row), position: position))
         }
         items.sort { a, b in
             if a.prefix != b.prefix { return a.prefix < b.prefix }
@@ -119,6 +119,6 @@ extension TextBuffer {
                 }
             }
         }
-        return items.map(\.place)
+        return items.map(\.position)
     }
 }

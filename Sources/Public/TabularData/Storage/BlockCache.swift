@@ -9,12 +9,12 @@ import Synchronization
 /// of the time. Blocks are allocated by `malloc`, and their contents are undefined.
 package enum BlockCache {
     /// The least size of a block, in bytes; smaller ones are left to `malloc`.
-    package static let least = 1 << 23
+    package static let minimumByteCount = 1 << 23
     static let pageSize = 1 << 21
     /// The time for which a block is kept, in seconds.
     package static let seconds: UInt64 = 10
     /// The greatest total size of the blocks kept, in bytes.
-    package static let most = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
+    package static let maximumByteCount = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
 
     private struct Block {
         let address: UInt
@@ -25,7 +25,7 @@ package enum BlockCache {
         func free() { Foundation.free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 
-    private struct Kept {
+    private struct CachedBlocks {
         /// Blocks in the order of their release.
         var blocks: [Block] = []
         var bytes = 0
@@ -37,22 +37,23 @@ package enum BlockCache {
         }
     }
 
-    private static let kept = Mutex(Kept())
+    private static let cache = Mutex(CachedBlocks())
 
-    /// Returns a block of at least `bytes` bytes, which must be `least` or more; nil when memory is exhausted.
+    /// Returns a block of at least `bytes` bytes, which must be `minimumByteCount` or more; nil when memory is
+    /// exhausted.
     package static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
-        let found = kept.withLock { kept -> UInt? in
+        let found = cache.withLock { cache -> UInt? in
             // The smallest that holds them; none that would be left empty for the most part.
-            let fitting = kept.blocks.indices.filter {
-                kept.blocks[$0].bytes >= bytes && kept.blocks[$0].bytes - bytes <= bytes / 8 + pageSize
+            let fitting = cache.blocks.indices.filter {
+                cache.blocks[$0].bytes >= bytes && cache.blocks[$0].bytes - bytes <= bytes / 8 + pageSize
             }
-            if let best = fitting.min(by: { kept.blocks[$0].bytes < kept.blocks[$1].bytes }) {
-                return kept.remove(at: best).address
+            if let best = fitting.min(by: { cache.blocks[$0].bytes < cache.blocks[$1].bytes }) {
+                return cache.remove(at: best).address
             }
             // Kept blocks must not add to the memory that is needed now.
             var freed = 0
-            while freed < bytes, !kept.blocks.isEmpty {
-                let block = kept.remove(at: 0)
+            while freed < bytes, !cache.blocks.isEmpty {
+                let block = cache.remove(at: 0)
                 block.free()
                 freed += block.bytes
             }
@@ -68,7 +69,7 @@ package enum BlockCache {
 
     /// Takes back a block of at least `bytes` bytes allocated by `malloc`.
     package static func release(_ memory: UnsafeMutableRawPointer, _ bytes: Int) {
-        if bytes < least || bytes > most {
+        if bytes < minimumByteCount || bytes > maximumByteCount {
             free(memory)
             return
         }
@@ -77,12 +78,12 @@ package enum BlockCache {
             bytes: bytes,
             time: DispatchTime.now().uptimeNanoseconds
         )
-        let isFirst = kept.withLock { kept in
-            while kept.bytes + bytes > most { kept.remove(at: 0).free() }
-            kept.blocks.append(block)
-            kept.bytes += bytes
-            defer { kept.awaitsTime = true }
-            return !kept.awaitsTime
+        let isFirst = cache.withLock { cache in
+            while cache.bytes + bytes > maximumByteCount { cache.remove(at: 0).free() }
+            cache.blocks.append(block)
+            cache.bytes += bytes
+            defer { cache.awaitsTime = true }
+            return !cache.awaitsTime
         }
         if isFirst { awaitTime() }
     }
@@ -90,9 +91,9 @@ package enum BlockCache {
     private static func awaitTime() {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(Int(seconds))) {
             freeOld()
-            let isEmpty = kept.withLock { kept in
-                kept.awaitsTime = !kept.blocks.isEmpty
-                return kept.blocks.isEmpty
+            let isEmpty = cache.withLock { cache in
+                cache.awaitsTime = !cache.blocks.isEmpty
+                return cache.blocks.isEmpty
             }
             if !isEmpty { awaitTime() }
         }
@@ -100,13 +101,13 @@ package enum BlockCache {
 
     /// Frees the blocks that have been kept for `seconds` at `time`, in nanoseconds of uptime.
     package static func freeOld(at time: UInt64 = DispatchTime.now().uptimeNanoseconds) {
-        kept.withLock { kept in
-            while let first = kept.blocks.first, time >= first.time + (seconds - 1) * 1_000_000_000 {
-                kept.remove(at: 0).free()
+        cache.withLock { cache in
+            while let first = cache.blocks.first, time >= first.time + (seconds - 1) * 1_000_000_000 {
+                cache.remove(at: 0).free()
             }
         }
     }
 
     /// The total size of the blocks kept at present, in bytes.
-    package static var keptBytes: Int { kept.withLock { $0.bytes } }
+    package static var keptBytes: Int { cache.withLock { $0.bytes } }
 }

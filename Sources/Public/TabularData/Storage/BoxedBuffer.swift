@@ -40,7 +40,9 @@ struct BoxedBuffer<Element> {
     /// Returns the elements at `rows`; `missingRow` gives a missing element.
     func gathered(_ rows: Span<UInt32>) -> BoxedBuffer {
         var result = BoxedBuffer(capacity: rows.count)
-        for place in rows.indices { result.append(rows[place] == missingRow ? nil : elements[Int(rows[place])]) }
+        for position in rows.indices {
+            result.append(rows[position] == missingRow ? nil : elements[Int(rows[position])])
+        }
         return result
     }
 

@@ -52,9 +52,9 @@ final class MappedFile: @unchecked Sendable {
     /// A reader that goes through a file calls this behind itself, so that the process never holds the whole file in
     /// memory. Pages shared with neighbouring parts are released, too; when these are being read at the same time, they
     /// are loaded again. A copy of a file is not affected.
-    func letGo(_ part: UnsafeBufferPointer<UInt8>) {
-        guard case .mapped(let base, let count) = memory, let place = part.baseAddress, !part.isEmpty else { return }
-        let (first, start) = (UInt(bitPattern: base), UInt(bitPattern: place))
+    func releasePages(_ part: UnsafeBufferPointer<UInt8>) {
+        guard case .mapped(let base, let count) = memory, let position = part.baseAddress, !part.isEmpty else { return }
+        let (first, start) = (UInt(bitPattern: base), UInt(bitPattern: position))
         let low = Swift.max(start & ~(Self.granule - 1), first)
         let high = Swift.min(
             (start + UInt(part.count) + Self.granule - 1) & ~(Self.granule - 1),

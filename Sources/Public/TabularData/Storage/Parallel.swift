@@ -21,11 +21,11 @@ enum Parallel {
 
     /// Returns the results of `transform` for consecutive ranges that cover `0..<count`, in order.
     ///
-    /// Ranges begin at multiples of 64 and have at least `least` numbers, which must be a multiple of 64, unless there
-    /// is only one range.
-    static func ranges<R>(_ count: Int, least: Int, _ transform: (Range<Int>) -> R) -> [R] {
+    /// Ranges begin at multiples of 64 and have at least `minimum` numbers, which must be a multiple of 64, unless
+    /// there is only one range.
+    static func ranges<R>(_ count: Int, minimum: Int, _ transform: (Range<Int>) -> R) -> [R] {
         // Some more than threads, which may be busy elsewhere.
-        let parts = Swift.max(Swift.min(count / least, width * 4), 1)
+        let parts = Swift.max(Swift.min(count / minimum, width * 4), 1)
         let size = (count / parts + 63) / 64 * 64
         if parts == 1 || size == 0 { return [transform(0..<count)] }
         return map(Array(0..<(count + size - 1) / size)) { part in

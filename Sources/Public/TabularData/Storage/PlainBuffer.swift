@@ -65,19 +65,19 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Element> {
         let bytes = Swift.max(capacity, 1) * MemoryLayout<Element>.stride
-        guard let memory = bytes >= BlockCache.least ? BlockCache.allocate(bytes) : malloc(bytes) else {
+        guard let memory = bytes >= BlockCache.minimumByteCount ? BlockCache.allocate(bytes) : malloc(bytes) else {
             fatalError("TabularData: no memory for \(bytes) bytes")
         }
         return memory.bindMemory(to: Element.self, capacity: Swift.max(capacity, 1))
     }
 
-    static func words(_ capacity: Int) -> Int { (capacity + 63) / 64 }
+    static func wordCount(_ capacity: Int) -> Int { (capacity + 63) / 64 }
 
     /// Returns the validity bits, creating them, all set, if there are none.
     @usableFromInline
     func makeValidity() -> UnsafeMutablePointer<UInt64> {
         if let validity { return validity }
-        let words = Swift.max(Self.words(capacity), 1)
+        let words = Swift.max(Self.wordCount(capacity), 1)
         guard let memory = malloc(words * 8) else { fatalError("TabularData: no memory for \(words * 8) bytes") }
         memset(memory, 0xFF, words * 8)
         let bits = memory.bindMemory(to: UInt64.self, capacity: words)
@@ -86,15 +86,15 @@ final class PlainBuffer<Element>: @unchecked Sendable {
     }
 
     @usableFromInline
-    func grow(_ least: Int) {
-        let larger = Swift.max(least, capacity * 2, 16)
+    func grow(_ minimum: Int) {
+        let larger = Swift.max(minimum, capacity * 2, 16)
         guard let memory = realloc(values, larger * MemoryLayout<Element>.stride) else {
             fatalError("TabularData: no memory for \(larger) elements")
         }
         values = memory.bindMemory(to: Element.self, capacity: larger)
         if let validity {
-            let before = Swift.max(Self.words(capacity), 1)
-            let after = Self.words(larger)
+            let before = Swift.max(Self.wordCount(capacity), 1)
+            let after = Self.wordCount(larger)
             guard let bits = realloc(validity, after * 8) else { fatalError("TabularData: no memory for bits") }
             memset(bits + before * 8, 0xFF, (after - before) * 8)
             self.validity = bits.bindMemory(to: UInt64.self, capacity: after)
@@ -108,7 +108,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         memcpy(copy.values, values, count * MemoryLayout<Element>.stride)
         copy.count = count
         if let validity, missing > 0 {
-            memcpy(copy.makeValidity(), validity, Self.words(count) * 8)
+            memcpy(copy.makeValidity(), validity, Self.wordCount(count) * 8)
             copy.missing = missing
         }
         return copy
@@ -165,8 +165,8 @@ final class PlainBuffer<Element>: @unchecked Sendable {
 
     func remove(_ index: Int) {
         let wasMissing = isMissing(index)
-        let rest = count - index - 1
-        memmove(values + index, values + index + 1, rest * MemoryLayout<Element>.stride)
+        let remaining = count - index - 1
+        memmove(values + index, values + index + 1, remaining * MemoryLayout<Element>.stride)
         if let validity {
             for i in index..<(count - 1) {
                 let next = validity[(i + 1) >> 6] >> UInt64((i + 1) & 63) & 1
@@ -203,7 +203,7 @@ final class PlainBuffer<Element>: @unchecked Sendable {
         let source = UnsafeRawPointer(values)
         let target = UnsafeMutableRawPointer(result.values)
         let last = count
-        let missesRows = Parallel.ranges(rows.count, least: 1 << 18) { range in
+        let missesRows = Parallel.ranges(rows.count, minimum: 1 << 18) { range in
             switch MemoryLayout<Element>.stride {
             case 1: gather(UInt8.self, source, target, rows, range, last)
             case 2: gather(UInt16.self, source, target, rows, range, last)
@@ -254,13 +254,13 @@ private func gather<Word: SIMDOrInteger>(
 ) -> Bool {
     let from = source.assumingMemoryBound(to: Word.self)
     let to = target.assumingMemoryBound(to: Word.self)
-    var greatest: UInt32 = 0
+    var maximum: UInt32 = 0
     for i in range {
         let row = rows[unchecked: i]
-        greatest = Swift.max(greatest, row)
+        maximum = Swift.max(maximum, row)
         to[i] = Int(row) < count ? from[Int(row)] : Word.zeroBits
     }
-    return greatest == missingRow
+    return maximum == missingRow
 }
 
 private func gather(

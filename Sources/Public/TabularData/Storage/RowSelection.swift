@@ -5,7 +5,7 @@ enum RowSelection: Sendable {
     case rows(ArraySlice<UInt32>)
 
     /// The greatest number of rows in a frame: row numbers have 32 bits, and one value stands for no row.
-    static let mostRows = Int(UInt32.max) - 1
+    static let maximumRowCount = Int(UInt32.max) - 1
 
     /// Creates a selection from ascending row numbers, as a range when they are consecutive.
     @usableFromInline
@@ -66,16 +66,16 @@ enum RowSelection: Sendable {
 
     /// Returns the row number at a position in the selection.
     @inlinable
-    func row(at place: Int) -> Int {
+    func row(at position: Int) -> Int {
         switch self {
-        case .range(let range): range.lowerBound &+ place
-        case .rows(let rows): Int(rows[rows.startIndex &+ place])
+        case .range(let range): range.lowerBound &+ position
+        case .rows(let rows): Int(rows[rows.startIndex &+ position])
         }
     }
 
     /// Returns the number of selected rows before `row`.
     @usableFromInline
-    func place(of row: Int) -> Int {
+    func position(of row: Int) -> Int {
         switch self {
         case .range(let range): return Swift.min(Swift.max(row - range.lowerBound, 0), range.count)
         case .rows(let rows):
@@ -91,23 +91,23 @@ enum RowSelection: Sendable {
 
     @usableFromInline
     func contains(_ row: Int) -> Bool {
-        let place = place(of: row)
-        return place < count && self.row(at: place) == row
+        let position = position(of: row)
+        return position < count && self.row(at: position) == row
     }
 
     @usableFromInline
     func index(after row: Int) -> Int {
         if case .range = self { return row + 1 }
-        let place = place(of: row + 1)
-        return place < count ? self.row(at: place) : endIndex
+        let position = position(of: row + 1)
+        return position < count ? self.row(at: position) : endIndex
     }
 
     @usableFromInline
     func index(before row: Int) -> Int {
         if case .range = self { return row - 1 }
-        let place = place(of: row) - 1
-        require(place >= 0, "there is no row before the first")
-        return self.row(at: place)
+        let position = position(of: row) - 1
+        require(position >= 0, "there is no row before the first")
+        return self.row(at: position)
     }
 
     /// Returns the selected rows that lie in `bounds`.
@@ -116,19 +116,19 @@ enum RowSelection: Sendable {
         switch self {
         case .range(let range): return .range(range.clamped(to: bounds))
         case .rows:
-            return part(place(of: bounds.lowerBound)..<place(of: bounds.upperBound))
+            return part(position(of: bounds.lowerBound)..<position(of: bounds.upperBound))
         }
     }
 
-    /// Returns the selected rows at the positions `places`.
+    /// Returns the selected rows at the positions `positions`.
     @usableFromInline
-    func part(_ places: Range<Int>) -> RowSelection {
+    func part(_ positions: Range<Int>) -> RowSelection {
         switch self {
         case .range(let range):
-            return .range(range.lowerBound + places.lowerBound..<range.lowerBound + places.upperBound)
+            return .range(range.lowerBound + positions.lowerBound..<range.lowerBound + positions.upperBound)
         case .rows(let rows):
             let start = rows.startIndex
-            return RowSelection(ascending: rows[start + places.lowerBound..<start + places.upperBound])
+            return RowSelection(ascending: rows[start + positions.lowerBound..<start + positions.upperBound])
         }
     }
 
@@ -136,10 +136,10 @@ enum RowSelection: Sendable {
     @inline(__always)
     func forEachPlace(_ body: (Int, Int) -> Void) {
         switch self {
-        case .range(let range): for place in 0..<range.count { body(place, range.lowerBound &+ place) }
+        case .range(let range): for position in 0..<range.count { body(position, range.lowerBound &+ position) }
         case .rows(let rows):
             let rows = rows.span
-            for place in rows.indices { body(place, Int(rows[unchecked: place])) }
+            for position in rows.indices { body(position, Int(rows[unchecked: position])) }
         }
     }
 
@@ -156,21 +156,21 @@ extension RowSelection: Sequence {
     @usableFromInline
     struct Iterator: IteratorProtocol {
         @usableFromInline let selection: RowSelection
-        @usableFromInline var place: Int
+        @usableFromInline var position: Int
         @usableFromInline let count: Int
 
         @inlinable
         init(_ selection: RowSelection) {
             self.selection = selection
-            place = 0
+            position = 0
             count = selection.count
         }
 
         @inlinable
         mutating func next() -> Int? {
-            if place == count { return nil }
-            defer { place &+= 1 }
-            return selection.row(at: place)
+            if position == count { return nil }
+            defer { position &+= 1 }
+            return selection.row(at: position)
         }
     }
 

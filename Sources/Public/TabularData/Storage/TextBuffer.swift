@@ -8,10 +8,10 @@ struct TextView: BitwiseCopyable, Sendable {
     /// Bytes 4..<12, or offset | arena << 40.
     var tail: UInt64
 
-    static let longestShort = 12
-    static let longest = Int(UInt32.max)
+    static let maximumInlineLength = 12
+    static let maximumLength = Int(UInt32.max)
     static let arenaCapacity = 1 << 40
-    static let mostArenas = 1 << 24
+    static let maximumArenaCount = 1 << 24
 
     var count: Int { Int(truncatingIfNeeded: head & 0xFFFF_FFFF) }
     var isShort: Bool { head & 0xFFFF_FFFF <= 12 }
@@ -145,11 +145,11 @@ final class TextBuffer: @unchecked Sendable {
         _ index: Int,
         _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
     ) throws(E) -> R {
-        let place = views.values + index
-        let view = place.pointee
+        let position = views.values + index
+        let view = position.pointee
         if view.isShort {
             #if _endian(little)
-                let bytes = UnsafeRawPointer(place).assumingMemoryBound(to: UInt8.self) + 4
+                let bytes = UnsafeRawPointer(position).assumingMemoryBound(to: UInt8.self) + 4
                 return try body(UnsafeBufferPointer(start: bytes, count: view.count))
             #else
                 #error("TabularData keeps short strings in the bytes of little-endian words.")
@@ -186,10 +186,12 @@ final class TextBuffer: @unchecked Sendable {
     }
 
     private func view(_ bytes: UnsafeBufferPointer<UInt8>) -> TextView {
-        guard bytes.count > TextView.longestShort, let start = bytes.baseAddress else { return TextView(short: bytes) }
-        require(bytes.count <= TextView.longest, "TabularData: a string in a column is longer than 4 GiB")
+        guard bytes.count > TextView.maximumInlineLength, let start = bytes.baseAddress else {
+            return TextView(short: bytes)
+        }
+        require(bytes.count <= TextView.maximumLength, "TabularData: a string in a column is longer than 4 GiB")
         if !ownsLastArena || arenas[arenas.count - 1].count + bytes.count > TextView.arenaCapacity {
-            require(arenas.count < TextView.mostArenas, "TabularData: a column was joined from too many parts")
+            require(arenas.count < TextView.maximumArenaCount, "TabularData: a column was joined from too many parts")
             arenas.append(TextArena(capacity: 4096))
             ownsLastArena = true
         }
@@ -210,7 +212,7 @@ final class TextBuffer: @unchecked Sendable {
     func append(_ other: TextBuffer, in range: Range<Int>) {
         let first = views.count
         let shift = arenas.count
-        if range.count < 16 || shift + other.arenas.count > TextView.mostArenas {
+        if range.count < 16 || shift + other.arenas.count > TextView.maximumArenaCount {
             for index in range {
                 if other.views.isMissing(index) { views.appendMissing() } else { other.withBytes(index, append) }
             }

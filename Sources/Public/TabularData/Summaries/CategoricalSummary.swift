@@ -59,17 +59,17 @@ extension RowCodes {
     /// Returns the first rows of the most frequent codes, and the counts of present and of distinct elements.
     func modes(isMissing: (Int) -> Bool) -> (present: Int, unique: Int, rows: [Int]) {
         let counts = counts()
-        var (present, unique, most) = (0, 0, 0)
+        var (present, unique, maximum) = (0, 0, 0)
         var rows: [Int] = []
         for (code, count) in counts.enumerated() {
             let row = Int(firstRows[code])
             if isMissing(row) { continue }
             present += count
             unique += 1
-            if count > most {
-                most = count
+            if count > maximum {
+                maximum = count
                 rows = [row]
-            } else if count == most {
+            } else if count == maximum {
                 rows.append(row)
             }
         }

@@ -102,10 +102,10 @@ extension NumericSummary {
 /// The quantile of ascending `values` at a fraction from 0 to 1, interpolated linearly; NaN when there are none.
 func quantile<Element: BinaryFloatingPoint>(ofSorted values: [Element], _ fraction: Element) -> Element {
     guard let last = values.last else { return .nan }
-    let place = fraction * Element(values.count - 1)
-    let below = Int(place.rounded(.down))
+    let position = fraction * Element(values.count - 1)
+    let below = Int(position.rounded(.down))
     if below + 1 >= values.count { return last }
-    let part = place - Element(below)
+    let part = position - Element(below)
     return values[below] + (values[below + 1] - values[below]) * part
 }
 

@@ -3,8 +3,8 @@ package import MLSpecification
 
 /// EfficientNet-Lite0 without its classifier, written as a neural network of the specification.
 ///
-/// The network: a stem (3 × 3, stride 2), sixteen inverted bottlenecks without squeeze and excitation, a head (1 × 1) of
-/// 1,280 channels, and their means over the picture; ReLU6 throughout. Batch normalisation (epsilon 0.001) is folded
+/// The network: a stem (3 × 3, stride 2), sixteen inverted bottlenecks without squeeze and excitation, a head (1 × 1)
+/// of 1,280 channels, and their means over the picture; ReLU6 throughout. Batch normalisation (epsilon 0.001) is folded
 /// into the convolutions. Padding is TensorFlow's "same".
 ///
 /// Values of the network, by the names of the layers that compute them; `i` counts blocks from 0:
@@ -91,8 +91,8 @@ package struct EfficientNetLite0: Sendable {
             let size = weights.count / outputs
             for output in 0..<outputs {
                 let factor = Double(gain[output]) / (Double(variance[output]) + 1e-3).squareRoot()
-                for place in output * size..<(output + 1) * size {
-                    weights[place] = Float(Double(weights[place]) * factor)
+                for position in output * size..<(output + 1) * size {
+                    weights[position] = Float(Double(weights[position]) * factor)
                 }
                 bias[output] = Float(Double(shift[output]) - Double(mean[output]) * factor)
             }

@@ -3,9 +3,9 @@ package import MLSpecification
 
 /// A BERT encoder whose mean over tokens, of length 1, stands for a sentence: the network of MiniLM sentence encoders.
 ///
-/// A token's vector is the sum of the embeddings of its identifier, its place and its kind (always the first), normalised.
-/// Each layer adds attention of several heads, and then two products with a GELU between them; after each sum a layer
-/// normalisation.
+/// A token's vector is the sum of the embeddings of its identifier, its place and its kind (always the first),
+/// normalised. Each layer adds attention of several heads, and then two products with a GELU between them; after each
+/// sum a layer normalisation.
 ///
 /// Values of the network: `layer<i>.output`, [1, tokens, width], and `sentence_embedding`, [1, width].
 ///
@@ -21,11 +21,11 @@ package struct SentenceNetwork: Sendable {
         package var inner: Int
         package var vocabulary: Int
         /// The greatest number of tokens.
-        package var places: Int
+        package var positions: Int
 
-        package init(layers: Int, width: Int, heads: Int, inner: Int, vocabulary: Int, places: Int) {
+        package init(layers: Int, width: Int, heads: Int, inner: Int, vocabulary: Int, positions: Int) {
             (self.layers, self.width, self.heads) = (layers, width, heads)
-            (self.inner, self.vocabulary, self.places) = (inner, vocabulary, places)
+            (self.inner, self.vocabulary, self.positions) = (inner, vocabulary, positions)
         }
 
         /// Those of all-MiniLM-L6-v2.
@@ -35,7 +35,7 @@ package struct SentenceNetwork: Sendable {
             heads: 12,
             inner: 1536,
             vocabulary: 30_522,
-            places: 512
+            positions: 512
         )
     }
 
@@ -55,7 +55,7 @@ package struct SentenceNetwork: Sendable {
         let (width, inner) = (sizes.width, sizes.inner)
         var shapes: [(String, [Int])] = [
             ("embeddings.word_embeddings.weight", [sizes.vocabulary, width]),
-            ("embeddings.position_embeddings.weight", [sizes.places, width]),
+            ("embeddings.position_embeddings.weight", [sizes.positions, width]),
             ("embeddings.token_type_embeddings.weight", [2, width]),
             ("embeddings.LayerNorm.weight", [width]), ("embeddings.LayerNorm.bias", [width]),
         ]
@@ -106,7 +106,7 @@ package struct SentenceNetwork: Sendable {
         tokens.shortDescription = "The identifiers of a sentence's tokens: [CLS], its pieces, [SEP]."
         tokens.type.multiArrayType.dataType = .int32
         tokens.type.multiArrayType.shape = [1, 32]
-        tokens.type.multiArrayType.shapeRange.sizeRanges = [(1, 1), (1, sizes.places)].map { lower, upper in
+        tokens.type.multiArrayType.shapeRange.sizeRanges = [(1, 1), (1, sizes.positions)].map { lower, upper in
             var range = SpecSizeRange()
             (range.lowerBound, range.upperBound) = (UInt64(lower), Int64(upper))
             return range
@@ -136,11 +136,11 @@ package struct SentenceNetwork: Sendable {
         network.add(["numbers"], "places", .expandDims(columns))
         let width = sizes.width
         let kind = values("embeddings.token_type_embeddings.weight").prefix(width)
-        let places = values("embeddings.position_embeddings.weight").enumerated().map { index, value in
+        let positions = values("embeddings.position_embeddings.weight").enumerated().map { index, value in
             value + kind[index % width]
         }
         lookUp("tokens", "tokens.vectors", values("embeddings.word_embeddings.weight"), sizes.vocabulary, &network)
-        lookUp("places", "places.vectors", places, sizes.places, &network)
+        lookUp("places", "places.vectors", positions, sizes.positions, &network)
         network.sum(["tokens.vectors", "places.vectors"], "embeddings.sum")
         normalize("embeddings.sum", "embeddings", "embeddings.LayerNorm", &network)
     }
@@ -154,14 +154,14 @@ package struct SentenceNetwork: Sendable {
         _ network: inout NetworkLayers
     ) {
         let width = sizes.width
-        var turned = [Float](repeating: 0, count: table.count)
+        var rotated = [Float](repeating: 0, count: table.count)
         for row in 0..<count {
-            for column in 0..<width { turned[column * count + row] = table[row * width + column] }
+            for column in 0..<width { rotated[column * count + row] = table[row * width + column] }
         }
         var params = SpecEmbeddingNDLayerParams()
         params.vocabSize = UInt64(count)
         params.embeddingSize = UInt64(width)
-        params.weights = network.weights(turned)
+        params.weights = network.weights(rotated)
         network.add([input], output, .embeddingNd(params))
     }
 

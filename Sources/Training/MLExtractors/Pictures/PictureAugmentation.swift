@@ -29,7 +29,7 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
         case .crop: return encoder.fitted(picture, region: Self.part(of: picture, encoder, &source))
         case .rotation:
             let angle = Double.random(in: -30...30, using: &source) * .pi / 180
-            return Self.turned(encoder.fitted(picture), by: angle)
+            return Self.rotated(encoder.fitted(picture), by: angle)
         case .blur:
             let fitted = encoder.fitted(picture)
             let deviation = Double.random(in: 1...3, using: &source) * Double(fitted.width) / 224
@@ -60,7 +60,7 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
     }
 
     /// The picture turned about its centre, by bilinear interpolation.
-    private static func turned(_ picture: Bitmap, by angle: Double) -> Bitmap {
+    private static func rotated(_ picture: Bitmap, by angle: Double) -> Bitmap {
         var result = picture
         let (cosine, sine) = (cos(angle), sin(angle))
         let (width, height, pixel) = (picture.width, picture.height, picture.layout.bytesPerPixel)
@@ -140,8 +140,8 @@ extension Bitmap {
     fileprivate func mappingColours(_ change: (UInt8) -> UInt8) -> Bitmap {
         var result = self
         let pixel = layout.bytesPerPixel
-        for place in result.pixels.indices where pixel == 1 || place % 4 != 3 {
-            result.pixels[place] = change(result.pixels[place])
+        for position in result.pixels.indices where pixel == 1 || position % 4 != 3 {
+            result.pixels[position] = change(result.pixels[position])
         }
         return result
     }

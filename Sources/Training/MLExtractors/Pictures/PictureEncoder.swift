@@ -32,26 +32,28 @@ package struct PictureEncoder: Sendable {
     }
 
     private init(_ engine: any ModelEngine, output: String?, path: String) throws(ModelError) {
-        func unfit(_ text: String) -> ModelError {
+        func incompatible(_ text: String) -> ModelError {
             ModelError(.invalidInput, "the model cannot extract features: \(text)", at: path)
         }
         let needed = engine.interface.input.filter { !$0.type.isOptional }
         guard needed.count == 1, case .imageType(let image)? = needed[0].type.type else {
-            throw unfit("it takes \(needed.map(\.name).joined(separator: ", ")), not one picture")
+            throw incompatible("it takes \(needed.map(\.name).joined(separator: ", ")), not one picture")
         }
-        guard image.width > 0, image.height > 0 else { throw unfit("its picture '\(needed[0].name)' has no size") }
+        guard image.width > 0, image.height > 0 else {
+            throw incompatible("its picture '\(needed[0].name)' has no size")
+        }
         let arrays = engine.interface.output.filter { feature in
             if case .multiArrayType? = feature.type.type { true } else { false }
         }
         let names = arrays.map(\.name).joined(separator: ", ")
         if let output {
             guard arrays.contains(where: { $0.name == output }) else {
-                throw unfit("it has no array '\(output)' as an output; it has \(names.isEmpty ? "none" : names)")
+                throw incompatible("it has no array '\(output)' as an output; it has \(names.isEmpty ? "none" : names)")
             }
             outputName = output
         } else {
             guard arrays.count == 1 else {
-                throw unfit("it has \(arrays.count) arrays as outputs; name one: \(names)")
+                throw incompatible("it has \(arrays.count) arrays as outputs; name one: \(names)")
             }
             outputName = arrays[0].name
         }
@@ -61,7 +63,7 @@ package struct PictureEncoder: Sendable {
         self.engine = engine
         let black = Bitmap(width: width, height: height, layout: isGray ? .gray : .rgba)
         featureCount = try Self.features(engine, black, inputName, outputName).count
-        guard featureCount > 0 else { throw unfit("its output '\(outputName)' is empty") }
+        guard featureCount > 0 else { throw incompatible("its output '\(outputName)' is empty") }
     }
 
     /// A picture in the model's size.

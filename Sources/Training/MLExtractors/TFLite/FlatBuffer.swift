@@ -6,7 +6,7 @@ import MLNumerics
 struct FlatBuffer {
     /// A table: a place in the buffer, and the table of its fields' offsets.
     struct Table {
-        fileprivate let place: Int
+        fileprivate let position: Int
         fileprivate let fields: Range<Int>
     }
 
@@ -43,14 +43,14 @@ struct FlatBuffer {
         _ field: Int,
         default absent: Number
     ) throws(ModelError) -> Number {
-        guard let place = try self.place(table, field) else { return absent }
-        return try scalar(place)
+        guard let position = try self.position(table, field) else { return absent }
+        return try scalar(position)
     }
 
     /// The table that a field refers to; `nil` for an absent field.
     func table(_ table: Table, _ field: Int) throws(ModelError) -> Table? {
-        guard let place = try self.place(table, field) else { return nil }
-        return try self.table(try reference(place))
+        guard let position = try self.position(table, field) else { return nil }
+        return try self.table(try reference(position))
     }
 
     /// The tables in a field; empty for an absent one.
@@ -61,8 +61,8 @@ struct FlatBuffer {
         }
         var result: [Table] = []
         result.reserveCapacity(range.count / 4)
-        for place in stride(from: range.lowerBound, to: range.upperBound, by: 4) {
-            result.append(try self.table(try reference(place)))
+        for position in stride(from: range.lowerBound, to: range.upperBound, by: 4) {
+            result.append(try self.table(try reference(position)))
         }
         return result
     }
@@ -77,8 +77,8 @@ struct FlatBuffer {
         guard let range = try vector(table, field, width: width) else { return nil }
         var result: [Int] = []
         result.reserveCapacity(range.count / width)
-        for place in stride(from: range.lowerBound, to: range.upperBound, by: width) {
-            result.append(Int(truncatingIfNeeded: try scalar(place) as Number))
+        for position in stride(from: range.lowerBound, to: range.upperBound, by: width) {
+            result.append(Int(truncatingIfNeeded: try scalar(position) as Number))
         }
         return result
     }
@@ -95,36 +95,36 @@ struct FlatBuffer {
 
     // MARK: Places
 
-    private func scalar<Number: FixedWidthInteger>(_ place: Int) throws(ModelError) -> Number {
+    private func scalar<Number: FixedWidthInteger>(_ position: Int) throws(ModelError) -> Number {
         let width = Number.bitWidth / 8
-        guard place >= 0, place <= bytes.count - width else { throw damaged("it is cut off") }
+        guard position >= 0, position <= bytes.count - width else { throw damaged("it is cut off") }
         var value: Number = 0
         for index in (0..<width).reversed() {
-            value = (width > 1 ? value << 8 : 0) | Number(truncatingIfNeeded: bytes[place + index])
+            value = (width > 1 ? value << 8 : 0) | Number(truncatingIfNeeded: bytes[position + index])
         }
         return value
     }
 
-    /// The place that the offset at `place` refers to.
-    private func reference(_ place: Int) throws(ModelError) -> Int { place + Int(try scalar(place) as UInt32) }
+    /// The place that the offset at `position` refers to.
+    private func reference(_ position: Int) throws(ModelError) -> Int { position + Int(try scalar(position) as UInt32) }
 
-    private func table(_ place: Int) throws(ModelError) -> Table {
-        let start = place - Int(try scalar(place) as Int32)
+    private func table(_ position: Int) throws(ModelError) -> Table {
+        let start = position - Int(try scalar(position) as Int32)
         let length = Int(try scalar(start) as UInt16)
         guard length >= 4, length % 2 == 0, start <= bytes.count - length else { throw damaged("a table is cut off") }
-        return Table(place: place, fields: start + 4..<start + length)
+        return Table(position: position, fields: start + 4..<start + length)
     }
 
-    private func place(_ table: Table, _ field: Int) throws(ModelError) -> Int? {
+    private func position(_ table: Table, _ field: Int) throws(ModelError) -> Int? {
         let entry = table.fields.lowerBound + 2 * field
         guard entry + 2 <= table.fields.upperBound else { return nil }
         let offset = Int(try scalar(entry) as UInt16)
-        return offset == 0 ? nil : table.place + offset
+        return offset == 0 ? nil : table.position + offset
     }
 
     private func vector(_ table: Table, _ field: Int, width: Int) throws(ModelError) -> Range<Int>? {
-        guard let place = try self.place(table, field) else { return nil }
-        let start = try reference(place)
+        guard let position = try self.position(table, field) else { return nil }
+        let start = try reference(position)
         let count = Int(try scalar(start) as UInt32)
         guard count <= (bytes.count - start - 4) / width else { throw damaged("a list is cut off") }
         return start + 4..<start + 4 + count * width

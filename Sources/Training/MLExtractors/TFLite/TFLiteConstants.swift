@@ -16,8 +16,8 @@ extension TFLiteFile {
             throw buffer.damaged("'\(tensor.name)' is not a constant of \(tensor.shape) integers")
         }
         let content = tensor.content
-        return stride(from: content.startIndex, to: content.endIndex, by: 4).map { place in
-            Int(Int32(truncatingIfNeeded: (0..<4).reduce(0) { $0 | Int(content[place + $1]) << (8 * $1) }))
+        return stride(from: content.startIndex, to: content.endIndex, by: 4).map { index in
+            Int(Int32(truncatingIfNeeded: (0..<4).reduce(0) { $0 | Int(content[index + $1]) << (8 * $1) }))
         }
     }
 
@@ -69,13 +69,13 @@ extension TFLiteFile {
         // The dimension of the tensor that each level walks along, and the size of a step.
         var steps = [(axis: Int, step: Int)](repeating: (0, 1), count: levels)
         var blockSizes = [Int](repeating: 1, count: rank)
-        for (level, place) in sparsity.order.enumerated() where place >= rank {
+        for (level, index) in sparsity.order.enumerated() where index >= rank {
             guard case .dense(let size) = sparsity.dimensions[level] else { throw damaged() }
-            blockSizes[sparsity.blocks[place - rank]] = size
-            steps[level] = (sparsity.blocks[place - rank], 1)
+            blockSizes[sparsity.blocks[index - rank]] = size
+            steps[level] = (sparsity.blocks[index - rank], 1)
         }
-        for (level, place) in sparsity.order.enumerated() where place < rank {
-            steps[level] = (place, blockSizes[place])
+        for (level, index) in sparsity.order.enumerated() where index < rank {
+            steps[level] = (index, blockSizes[index])
         }
         var strides = [Int](repeating: 1, count: rank)
         for axis in (0..<max(rank - 1, 0)).reversed() { strides[axis] = strides[axis + 1] * tensor.shape[axis + 1] }
@@ -101,8 +101,8 @@ extension TFLiteFile {
                         segments[entry.stored] <= segments[entry.stored + 1],
                         segments[entry.stored + 1] <= indices.count
                     else { throw damaged() }
-                    for place in segments[entry.stored]..<segments[entry.stored + 1] {
-                        try append(place, entry.position, indices[place])
+                    for index in segments[entry.stored]..<segments[entry.stored + 1] {
+                        try append(index, entry.position, indices[index])
                     }
                 }
             }

@@ -130,7 +130,7 @@ extension TFLiteConverter {
         func option(_ field: Int, _ absent: Int32 = 0) throws(ModelError) -> UInt64 {
             let number: Int32 = try file.buffer.number(options, field, default: absent)
             guard number > 0, number < 1 << 16 else {
-                throw file.buffer.damaged("the convolution \(place) has the option \(number)")
+                throw file.buffer.damaged("the convolution \(position) has the option \(number)")
             }
             return UInt64(number)
         }
@@ -139,10 +139,10 @@ extension TFLiteConverter {
         let pending = padded[number]
         let source: Value
         if let pending { source = pending.value } else { source = try picture(number) }
-        guard pending == nil || !isSame else { throw file.buffer.damaged("the operator \(place) pads twice") }
+        guard pending == nil || !isSame else { throw file.buffer.damaged("the operator \(position) pads twice") }
         let weights = try constant(input(operation, 1))
         guard weights.shape.count == 4, let channels = source.shape.last else {
-            throw file.buffer.damaged("the weights of the operator \(place) have the shape \(weights.shape)")
+            throw file.buffer.damaged("the weights of the operator \(position) have the shape \(weights.shape)")
         }
         // [outputs, height, width, inputs of a group]; [1, height, width, outputs] when each channel is a group.
         let outputs = weights.shape[isDepthwise ? 3 : 0]
@@ -150,7 +150,7 @@ extension TFLiteConverter {
             isDepthwise
                 ? weights.shape[0] == 1 && outputs % channels == 0
                 : channels % weights.shape[3] == 0 && outputs % (channels / weights.shape[3]) == 0
-        else { throw file.buffer.damaged("the weights of the operator \(place) do not fit \(channels) channels") }
+        else { throw file.buffer.damaged("the weights of the operator \(position) do not fit \(channels) channels") }
         var params = SpecConvolutionLayerParams()
         params.outputChannels = UInt64(outputs)
         params.kernelChannels = UInt64(isDepthwise ? 1 : weights.shape[3])
@@ -169,13 +169,14 @@ extension TFLiteConverter {
                 return edge
             }
         }
-        // A filter for each output, [outputs, inputs of a group, height, width]: the same move of the last axis for both.
+        // A filter for each output, [outputs, inputs of a group, height, width]: the same move of the last axis for
+        // both.
         params.weights = network.weights(channelsFirst(weights.values, weights.shape))
         params.hasBias_p = operation.inputs.count > 2 && operation.inputs[2] >= 0
         if params.hasBias_p {
             let bias = try constant(operation.inputs[2])
             guard bias.values.count == outputs else {
-                throw file.buffer.damaged("the convolution \(place) has \(bias.values.count) biases")
+                throw file.buffer.damaged("the convolution \(position) has \(bias.values.count) biases")
             }
             params.bias.floatValue = bias.values
         }
@@ -201,7 +202,7 @@ extension TFLiteConverter {
         if params.hasBias_p {
             let bias = try constant(operation.inputs[2])
             guard bias.values.count == weights.shape[0] else {
-                throw file.buffer.damaged("the operator \(place) has \(bias.values.count) biases")
+                throw file.buffer.damaged("the operator \(position) has \(bias.values.count) biases")
             }
             params.bias.floatValue = bias.values
         }
@@ -219,7 +220,7 @@ extension TFLiteConverter {
         func option(_ field: Int) throws(ModelError) -> UInt64 {
             let number: Int32 = try file.buffer.number(options, field, default: 0)
             guard number > 0, number < 1 << 16 else {
-                throw file.buffer.damaged("the pooling \(place) has the option \(number)")
+                throw file.buffer.damaged("the pooling \(position) has the option \(number)")
             }
             return UInt64(number)
         }

@@ -16,7 +16,7 @@ extension TFLiteConverter {
         for index in operation.inputs.indices {
             let value = try self.value(input(operation, index))
             guard value.shape.count == rank else {
-                throw file.buffer.damaged("the operator \(place) joins arrays of different ranks")
+                throw file.buffer.damaged("the operator \(position) joins arrays of different ranks")
             }
             names.append(value.name)
         }
@@ -28,7 +28,7 @@ extension TFLiteConverter {
     mutating func spreadDepth(_ operation: TFLiteFile.Operator) throws(ModelError) {
         guard let options = operation.options, case let size = try file.buffer.number(options, 0, default: Int32(0)),
             size > 0
-        else { throw file.buffer.damaged("the operator \(place) states no size of its blocks") }
+        else { throw file.buffer.damaged("the operator \(position) states no size of its blocks") }
         var params = SpecReorganizeDataLayerParams()
         params.mode = .depthToSpace
         params.blockSize = UInt64(size)
@@ -41,7 +41,7 @@ extension TFLiteConverter {
         let source = try value(input(operation, 0))
         let result = file.tensors[try output(operation)].shape
         guard source.shape.reduce(1, *) == result.reduce(1, *) else {
-            throw file.buffer.damaged("the operator \(place) turns the shape \(source.shape) into \(result)")
+            throw file.buffer.damaged("the operator \(position) turns the shape \(source.shape) into \(result)")
         }
         let name = self.name("reshape")
         var current = source.name
@@ -85,7 +85,7 @@ extension TFLiteConverter {
         let (source, target) = (try picture(input(operation, 0)), try output(operation))
         let amounts = try file.integers(input(operation, 1))
         guard amounts.count == 8, amounts.allSatisfy({ (0..<1 << 16).contains($0) }) else {
-            throw file.buffer.damaged("the operator \(place) pads by \(amounts)")
+            throw file.buffer.damaged("the operator \(position) pads by \(amounts)")
         }
         // A convolution without padding of its own adds the rows and columns itself.
         let next = file.operators.first { $0.inputs.contains(target) }

@@ -5,8 +5,8 @@ package import MLSpecification
 ///
 /// Pictures are [1, height, width, channels] there and [1, channels, height, width] here; arrays of other ranks and the
 /// network's outputs keep their shapes. Operators that are read: ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DENSIFY,
-/// DEPTH_TO_SPACE, DEPTHWISE_CONV_2D, DEQUANTIZE, FULLY_CONNECTED, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, PRELU, RELU, RELU6,
-/// RESHAPE and RESIZE_BILINEAR. Weights are float32 or float16; quantised networks are refused.
+/// DEPTH_TO_SPACE, DEPTHWISE_CONV_2D, DEQUANTIZE, FULLY_CONNECTED, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, PRELU, RELU,
+/// RELU6, RESHAPE and RESIZE_BILINEAR. Weights are float32 or float16; quantised networks are refused.
 package struct TFLiteConverter {
     /// The interface of a converted network.
     package struct Interface: Sendable, Hashable {
@@ -42,7 +42,7 @@ package struct TFLiteConverter {
     /// The number of operators that read each tensor, and whether it is an output.
     var readers: [Int: Int] = [:]
     /// The operator that is converted, for the names of layers and for errors.
-    var place = 0
+    var position = 0
 
     private init(_ bytes: [UInt8], path: String, _ precision: NetworkLayers.Precision) throws(ModelError) {
         file = try TFLiteFile(bytes, path: path)
@@ -78,7 +78,7 @@ package struct TFLiteConverter {
         }
         for number in file.outputs { readers[number, default: 0] += 1 }
         for (index, operation) in file.operators.enumerated() {
-            place = index
+            position = index
             try convert(operation)
         }
         var outputs: [SpecFeatureDescription] = []
@@ -136,14 +136,14 @@ package struct TFLiteConverter {
         ModelError(
             .unsupported,
             "the TensorFlow Lite network has \(subject), which is not converted here",
-            at: "operator \(place)"
+            at: "operator \(position)"
         )
     }
 
     /// The input `index` of an operator, which it must have.
     func input(_ operation: TFLiteFile.Operator, _ index: Int) throws(ModelError) -> Int {
         guard index < operation.inputs.count, operation.inputs[index] >= 0 else {
-            throw file.buffer.damaged("the operator \(place) has no input \(index)")
+            throw file.buffer.damaged("the operator \(position) has no input \(index)")
         }
         return operation.inputs[index]
     }
@@ -151,7 +151,7 @@ package struct TFLiteConverter {
     /// The only output of an operator.
     func output(_ operation: TFLiteFile.Operator) throws(ModelError) -> Int {
         guard operation.outputs.count == 1 else {
-            throw file.buffer.damaged("the operator \(place) has \(operation.outputs.count) outputs, not one")
+            throw file.buffer.damaged("the operator \(position) has \(operation.outputs.count) outputs, not one")
         }
         return operation.outputs[0]
     }
@@ -186,7 +186,7 @@ package struct TFLiteConverter {
     func isConstant(_ number: Int) -> Bool { constants[number] != nil || !file.tensors[number].content.isEmpty }
 
     /// A name for a layer of the operator that is converted.
-    func name(_ kind: String) -> String { "\(kind)\(place)" }
+    func name(_ kind: String) -> String { "\(kind)\(position)" }
 
     /// Records the layer that computes an operator's output, whose shape is the tensor's.
     mutating func set(_ number: Int, _ name: String) throws(ModelError) {
@@ -219,8 +219,10 @@ package struct TFLiteConverter {
 
     /// The axis of our array that the axis `axis` of a tensor is.
     func ownAxis(_ axis: Int, rank: Int) throws(ModelError) -> Int {
-        let place = axis < 0 ? axis + rank : axis
-        guard place >= 0, place < rank else { throw file.buffer.damaged("the axis \(axis) of \(rank) does not exist") }
-        return rank == 4 ? [0, 2, 3, 1][place] : place
+        let position = axis < 0 ? axis + rank : axis
+        guard position >= 0, position < rank else {
+            throw file.buffer.damaged("the axis \(axis) of \(rank) does not exist")
+        }
+        return rank == 4 ? [0, 2, 3, 1][position] : position
     }
 }

@@ -42,7 +42,7 @@ struct PickleReader {
     }
 
     /// A part of a storage.
-    struct TensorPlace: Hashable {
+    struct TensorLocation: Hashable {
         var storage: Storage
         var offset: Int
         var shape: [Int]
@@ -73,7 +73,7 @@ struct PickleReader {
         case dictionary([(key: Int, value: Int)])
         case name(Name)
         case storage(Storage)
-        case tensor(TensorPlace)
+        case tensor(TensorLocation)
     }
 
     private let bytes: [UInt8]
@@ -248,23 +248,23 @@ struct PickleReader {
     }
 
     private mutating func extend(_ values: [Int]) throws(ModelError) {
-        let place = try top()
-        guard case .list(var list) = nodes[place] else {
+        let node = try top()
+        guard case .list(var list) = nodes[node] else {
             throw damaged("values are appended to something other than a list")
         }
-        nodes[place] = .none  // so that the list is not copied
+        nodes[node] = .none  // so that the list is not copied
         list += values
-        nodes[place] = .list(list)
+        nodes[node] = .list(list)
     }
 
     private mutating func set(_ values: [Int]) throws(ModelError) {
-        let place = try top()
-        guard case .dictionary(var items) = nodes[place], values.count.isMultiple(of: 2) else {
+        let node = try top()
+        guard case .dictionary(var items) = nodes[node], values.count.isMultiple(of: 2) else {
             throw damaged("items are set in something other than a dictionary")
         }
-        nodes[place] = .none
+        nodes[node] = .none
         for index in stride(from: 0, to: values.count, by: 2) { items.append((values[index], values[index + 1])) }
-        nodes[place] = .dictionary(items)
+        nodes[node] = .dictionary(items)
     }
 
     private mutating func pushName() throws(ModelError) {
@@ -298,23 +298,23 @@ struct PickleReader {
             push(.dictionary(items))
         case .rebuildTensor: push(.tensor(try tensor(arguments)))
         case .rebuildParameter:
-            guard let first = arguments.first, case .tensor(let place) = nodes[first] else {
+            guard let first = arguments.first, case .tensor(let node) = nodes[first] else {
                 throw damaged("a parameter consists of something other than a tensor")
             }
-            push(.tensor(place))
+            push(.tensor(node))
         case .storage: throw damaged("it calls the class of a storage")
         }
     }
 
-    private func tensor(_ arguments: [Int]) throws(ModelError) -> TensorPlace {
+    private func tensor(_ arguments: [Int]) throws(ModelError) -> TensorLocation {
         guard arguments.count >= 4, case .storage(let storage) = nodes[arguments[0]],
             case .integer(let offset) = nodes[arguments[1]],
             case .tuple(let sizes) = nodes[arguments[2]], case .tuple(let steps) = nodes[arguments[3]]
         else { throw damaged("a tensor consists of something other than a storage, an offset, a shape and strides") }
-        func numbers(_ places: [Int]) throws(ModelError) -> [Int] {
+        func numbers(_ positions: [Int]) throws(ModelError) -> [Int] {
             var result: [Int] = []
-            for place in places {
-                guard case .integer(let value) = nodes[place], value >= 0 else {
+            for node in positions {
+                guard case .integer(let value) = nodes[node], value >= 0 else {
                     throw damaged("a tensor's shape or strides are not integers of 0 or more")
                 }
                 result.append(value)
@@ -327,7 +327,7 @@ struct PickleReader {
         guard shape.count == strides.count, shape.count <= 8 else {
             throw damaged("a tensor's shape has \(shape.count) axes, its strides \(strides.count)")
         }
-        return TensorPlace(storage: storage, offset: offset, shape: shape, strides: strides)
+        return TensorLocation(storage: storage, offset: offset, shape: shape, strides: strides)
     }
 
     /// State of a dictionary, such as PyTorch's `_metadata`, which says nothing about tensors and is left out.

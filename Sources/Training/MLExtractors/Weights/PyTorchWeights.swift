@@ -41,18 +41,18 @@ package enum PyTorchWeights {
         }
         var reader = PickleReader(try archive.content(of: name, limit: 1 << 26), path: path)
         let root = try reader.read()
-        let places = try tensors(root, reader.nodes, path)
+        let positions = try tensors(root, reader.nodes, path)
         var storages: [String: [UInt8]] = [:]
-        for place in places.values where storages[place.storage.key] == nil {
-            storages[place.storage.key] = try archive.content(
-                of: folder + "data/" + place.storage.key,
+        for location in positions.values where storages[location.storage.key] == nil {
+            storages[location.storage.key] = try archive.content(
+                of: folder + "data/" + location.storage.key,
                 limit: byteLimit
             )
         }
         var result: [String: Tensor] = [:]
-        for (name, place) in places {
-            guard let content = storages[place.storage.key] else { continue }
-            result[name] = try tensor(name, place, content, 0..<content.count, path)
+        for (name, location) in positions {
+            guard let content = storages[location.storage.key] else { continue }
+            result[name] = try tensor(name, location, content, 0..<content.count, path)
         }
         return result
     }
@@ -82,13 +82,13 @@ package enum PyTorchWeights {
             }
         }
         let (root, nodes) = try next()
-        let places = try tensors(root, nodes, path)
+        let positions = try tensors(root, nodes, path)
         let keys = try next()
         guard case .list(let list) = keys.nodes[keys.root] else {
             throw damaged(path, "the list of storages is missing")
         }
         var stored: [String: PickleReader.Storage] = [:]
-        for place in places.values { stored[place.storage.key] = place.storage }
+        for location in positions.values { stored[location.storage.key] = location.storage }
         var ranges: [String: Range<Int>] = [:]
         for item in list {
             guard case .text(let key) = keys.nodes[item], let storage = stored[key], ranges[key] == nil else {
@@ -104,11 +104,11 @@ package enum PyTorchWeights {
             position += size
         }
         var result: [String: Tensor] = [:]
-        for (name, place) in places {
-            guard let range = ranges[place.storage.key] else {
+        for (name, location) in positions {
+            guard let range = ranges[location.storage.key] else {
                 throw damaged(path, "the storage of the tensor '\(name)' is missing")
             }
-            result[name] = try tensor(name, place, bytes, range, path)
+            result[name] = try tensor(name, location, bytes, range, path)
         }
         return result
     }
@@ -118,8 +118,8 @@ package enum PyTorchWeights {
         _ root: Int,
         _ nodes: [PickleReader.Node],
         _ path: String
-    ) throws(ModelError) -> [String: PickleReader.TensorPlace] {
-        var result: [String: PickleReader.TensorPlace] = [:]
+    ) throws(ModelError) -> [String: PickleReader.TensorLocation] {
+        var result: [String: PickleReader.TensorLocation] = [:]
         var open: [(prefix: String, node: Int)] = [("", root)]
         var visited: Set<Int> = []
         while let (prefix, node) = open.popLast() {
@@ -127,8 +127,8 @@ package enum PyTorchWeights {
             for (key, value) in items {
                 guard case .text(let name) = nodes[key] else { continue }
                 switch nodes[value] {
-                case .tensor(let place):
-                    guard result.updateValue(place, forKey: prefix + name) == nil else {
+                case .tensor(let location):
+                    guard result.updateValue(location, forKey: prefix + name) == nil else {
                         throw damaged(path, "it has two tensors named '\(prefix + name)'")
                     }
                 case .dictionary: open.append((prefix + name + ".", value))
@@ -147,13 +147,13 @@ package enum PyTorchWeights {
 
     private static func tensor(
         _ name: String,
-        _ place: PickleReader.TensorPlace,
+        _ location: PickleReader.TensorLocation,
         _ bytes: [UInt8],
         _ range: Range<Int>,
         _ path: String
     ) throws(ModelError) -> Tensor {
         var (count, last) = (1, 0)
-        for (extent, stride) in zip(place.shape, place.strides) {
+        for (extent, stride) in zip(location.shape, location.strides) {
             let (product, isTooLarge) = count.multipliedReportingOverflow(by: extent)
             let (reach, isTooFar) = max(extent - 1, 0).multipliedReportingOverflow(by: stride)
             guard !isTooLarge, !isTooFar, product <= byteLimit, reach <= byteLimit else {
@@ -163,27 +163,27 @@ package enum PyTorchWeights {
             last += reach
         }
         // No tensor has more elements than its storage: repeated ones (strides of 0) are not read.
-        guard let size = byteCount(place.storage), size <= range.count, count <= place.storage.count,
-            count == 0 || place.offset <= place.storage.count - 1 - last
+        guard let size = byteCount(location.storage), size <= range.count, count <= location.storage.count,
+            count == 0 || location.offset <= location.storage.count - 1 - last
         else { throw damaged(path, "the tensor '\(name)' lies outside its storage") }
-        let width = place.storage.scalarType.byteCount(of: 1)
+        let width = location.storage.scalarType.byteCount(of: 1)
         func tensor(_ elements: some Collection<UInt8>) -> Tensor {
-            Tensor(copying: elements, scalarType: place.storage.scalarType, shape: place.shape)
+            Tensor(copying: elements, scalarType: location.storage.scalarType, shape: location.shape)
         }
         guard count > 0 else { return tensor([]) }
-        let start = range.lowerBound + place.offset * width
-        if place.isContiguous { return tensor(bytes[start...].prefix(count * width)) }
+        let start = range.lowerBound + location.offset * width
+        if location.isContiguous { return tensor(bytes[start...].prefix(count * width)) }
         var elements: [UInt8] = []
         elements.reserveCapacity(count * width)
-        var index = [Int](repeating: 0, count: place.shape.count)
+        var index = [Int](repeating: 0, count: location.shape.count)
         var element = 0
         for _ in 0..<count {
             elements += bytes[(start + element * width)...].prefix(width)
-            for axis in place.shape.indices.reversed() {
+            for axis in location.shape.indices.reversed() {
                 index[axis] += 1
-                element += place.strides[axis]
-                if index[axis] < place.shape[axis] { break }
-                element -= index[axis] * place.strides[axis]
+                element += location.strides[axis]
+                if index[axis] < location.shape[axis] { break }
+                element -= index[axis] * location.strides[axis]
                 index[axis] = 0
             }
         }

@@ -3,8 +3,8 @@ package import MLNumerics
 
 /// The tensors in a file of the form "safetensors": a JSON text that describes them, and their bytes one after another.
 ///
-/// Source: the format's description in Hugging Face's repository "safetensors". The tensors must cover the bytes behind the
-/// description without gaps or overlaps, as that requires.
+/// Source: the format's description in Hugging Face's repository "safetensors". The tensors must cover the bytes behind
+/// the description without gaps or overlaps, as that requires.
 package enum SafeTensors {
     /// Descriptions may have at most this many bytes.
     private static let descriptionLimit = 100_000_000
@@ -75,10 +75,10 @@ package enum SafeTensors {
 
         init(_ member: JSONValue.Member, _ path: String) throws(ModelError) {
             name = member.name
-            func wrong(_ subject: String) -> ModelError {
+            func malformed(_ subject: String) -> ModelError {
                 damaged(path, "\(subject) of the tensor '\(member.name)' is missing or wrong")
             }
-            guard let stated = member.value["dtype"]?.string else { throw wrong("the type") }
+            guard let stated = member.value["dtype"]?.string else { throw malformed("the type") }
             guard let type = Self.types[stated] else {
                 throw ModelError(
                     .unsupported,
@@ -87,20 +87,21 @@ package enum SafeTensors {
                 )
             }
             scalarType = type
-            guard let extents = Self.integers(member.value["shape"]) else { throw wrong("the shape") }
+            guard let extents = Self.integers(member.value["shape"]) else { throw malformed("the shape") }
             shape = extents
-            guard let places = Self.integers(member.value["data_offsets"]), places.count == 2, places[0] <= places[1]
+            guard let positions = Self.integers(member.value["data_offsets"]), positions.count == 2,
+                positions[0] <= positions[1]
             else {
-                throw wrong("the place")
+                throw malformed("the place")
             }
-            range = places[0]..<places[1]
+            range = positions[0]..<positions[1]
             var size = type.byteCount(of: 1)
             for extent in extents {
                 let (product, isTooLarge) = size.multipliedReportingOverflow(by: extent)
-                guard !isTooLarge, product <= PyTorchWeights.byteLimit else { throw wrong("the shape") }
+                guard !isTooLarge, product <= PyTorchWeights.byteLimit else { throw malformed("the shape") }
                 size = product
             }
-            guard size == range.count else { throw wrong("the place") }
+            guard size == range.count else { throw malformed("the place") }
         }
 
         /// Natural numbers.

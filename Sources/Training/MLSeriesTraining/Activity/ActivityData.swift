@@ -15,7 +15,7 @@ package struct ActivityRecording: Sendable {
     package var rowCount: Int { sensors.first?.count ?? 0 }
 
     /// The rows from `start` on, followed by those before it.
-    func turned(by start: Int) -> ActivityRecording {
+    func rotated(by start: Int) -> ActivityRecording {
         ActivityRecording(
             sensors: sensors.map { Array($0[start...] + $0[..<start]) },
             labels: labels.map { Array($0[start...] + $0[..<start]) }
@@ -179,7 +179,7 @@ package struct ActivityData: Sendable {
             let start = pass == 0 ? 0 : draw
             let rows = showsOne ? recording.rowCount : recording.rowCount - start
             let count = Swift.max(1, (rows + window / 2) / window)
-            let turned = showsOne && start > 0 ? recording.turned(by: start) : recording
+            let turned = showsOne && start > 0 ? recording.rotated(by: start) : recording
             for first in stride(from: 0, to: count, by: Self.chunk) {
                 append(
                     turned,
@@ -229,7 +229,7 @@ package struct ActivityData: Sendable {
     private static func mostFrequent(_ labels: ArraySlice<Int>) -> Int {
         var counts: [Int: Int] = [:]
         for label in labels { counts[label, default: 0] += 1 }
-        let most = counts.values.max() ?? 0
-        return labels.first { counts[$0] == most } ?? -1
+        let maximum = counts.values.max() ?? 0
+        return labels.first { counts[$0] == maximum } ?? -1
     }
 }

@@ -21,7 +21,7 @@ struct ActivityFeatures: Sendable {
 
     /// Whether the features are suitable for the data: windows are long enough and not too many.
     static func serve(_ data: ActivityData) -> Bool {
-        data.window >= MiniRocket.leastLength && data.windowCount <= windowLimit
+        data.window >= MiniRocket.minimumLength && data.windowCount <= windowLimit
     }
 
     init(_ data: ActivityData, _ windows: LabeledExamples, classCount: Int, seed: UInt64) throws(ModelError) {
@@ -80,8 +80,8 @@ struct ActivityFeatures: Sendable {
                 result[start + label] += Float(log(past[label] * (stay - move) + move))
             }
             let row = result[start..<start + classCount]
-            let greatest = Double(row.reduce(-Float.infinity, max))
-            past = row.map { exp(Double($0) - greatest) }
+            let maximum = Double(row.reduce(-Float.infinity, max))
+            past = row.map { exp(Double($0) - maximum) }
             let sum = past.reduce(0, +)
             for label in 0..<classCount { past[label] /= sum }
         }

@@ -25,9 +25,9 @@ extension ActivityNetwork {
             var shift = 0.0
             for sensor in 0..<sensorCount {
                 for row in 0..<window {
-                    let place = filter * inputCount + sensor * window + row
-                    weights[place] *= data.scales[sensor]
-                    shift += Double(weights[place]) * Double(data.offsets[sensor])
+                    let position = filter * inputCount + sensor * window + row
+                    weights[position] *= data.scales[sensor]
+                    shift += Double(weights[position]) * Double(data.offsets[sensor])
                 }
             }
             bias[filter] = Float(Double(bias[filter]) - shift)

@@ -26,9 +26,9 @@ extension DenseNetwork {
                 let plain = weights
                 for output in 0..<outputs {
                     var shift = 0.0
-                    for (place, feature) in order.enumerated() {
+                    for (position, feature) in order.enumerated() {
                         let weight = plain[output * inputs + feature] * rocket.scales[feature]
-                        weights[output * inputs + place] = weight
+                        weights[output * inputs + position] = weight
                         shift += Double(weight) * Double(rocket.means[feature])
                     }
                     bias[output] = Float(Double(bias[output]) - shift)

@@ -13,9 +13,9 @@ extension MiniRocket {
         expand.axes = [0, 2]
         writer.add([input], ["series"], .expandDims(expand))
         var shares: [String] = []
-        for (place, dilation) in dilations.enumerated() {
+        for (position, dilation) in dilations.enumerated() {
             let name = "dilation\(dilation)"
-            writer.add(["series"], [name], .convolution(convolution(place, dilation)))
+            writer.add(["series"], [name], .convolution(convolution(position, dilation)))
             // Kernels alternate between counting the positions near the ends and leaving them out.
             for countsEnds in [true, false] {
                 let half = name + (countsEnds ? "_all" : "_inside")
@@ -29,11 +29,11 @@ extension MiniRocket {
                     end: [nil, first + Int64(count), nil, Int64(length) - margin]
                 )
                 // All biases at once: [biases, kernels, 1, 1].
-                let kernels = Self.order(place, countsEnds)
-                let levels = (0..<biasCounts[place]).flatMap { bias in
-                    kernels.map { biases[feature(place, $0, bias)] }
+                let kernels = Self.order(position, countsEnds)
+                let levels = (0..<biasCounts[position]).flatMap { bias in
+                    kernels.map { biases[feature(position, $0, bias)] }
                 }
-                writer.constant(half + "_biases", levels, [biasCounts[place], kernels.count, 1, 1])
+                writer.constant(half + "_biases", levels, [biasCounts[position], kernels.count, 1, 1])
                 let above = half + "_above"
                 writer.add([half, half + "_biases"], [above], .greaterThan(SpecGreaterThanLayerParams()))
                 writer.meanOverLast(above, half + "_share")
@@ -48,10 +48,10 @@ extension MiniRocket {
     /// The feature of `features(of:)` that each element of the layers' result is.
     var layerOrder: [Int] {
         var result: [Int] = []
-        for place in dilations.indices {
+        for position in dilations.indices {
             for countsEnds in [true, false] {
-                let kernels = Self.order(place, countsEnds)
-                for bias in 0..<biasCounts[place] { result += kernels.map { feature(place, $0, bias) } }
+                let kernels = Self.order(position, countsEnds)
+                for bias in 0..<biasCounts[position] { result += kernels.map { feature(position, $0, bias) } }
             }
         }
         return result
@@ -61,12 +61,12 @@ extension MiniRocket {
         kernels.indices.filter { Self.countsEnds(dilation, $0) == countsEnds }
     }
 
-    private func feature(_ place: Int, _ kernel: Int, _ bias: Int) -> Int {
-        biasCounts[..<place].reduce(0, +) * Self.kernels.count + kernel * biasCounts[place] + bias
+    private func feature(_ position: Int, _ kernel: Int, _ bias: Int) -> Int {
+        biasCounts[..<position].reduce(0, +) * Self.kernels.count + kernel * biasCounts[position] + bias
     }
 
     /// One output channel per kernel, those that count the ends first.
-    private func convolution(_ place: Int, _ dilation: Int) -> SpecConvolutionLayerParams {
+    private func convolution(_ position: Int, _ dilation: Int) -> SpecConvolutionLayerParams {
         var layer = SpecConvolutionLayerParams()
         layer.outputChannels = UInt64(Self.kernels.count)
         layer.kernelChannels = UInt64(channelCount)
@@ -83,10 +83,10 @@ extension MiniRocket {
         layer.valid.paddingAmounts = edges
         var weights: [Float] = []
         weights.reserveCapacity(Self.kernels.count * channelCount * 9)
-        for kernel in Self.order(place, true) + Self.order(place, false) {
+        for kernel in Self.order(position, true) + Self.order(position, false) {
             let (a, b, c) = Self.kernels[kernel]
             let row = (0..<9).map { Float([a, b, c].contains($0) ? 2 : -1) }
-            let chosen = Set(channels[place * Self.kernels.count + kernel])
+            let chosen = Set(channels[position * Self.kernels.count + kernel])
             for channel in 0..<channelCount {
                 weights += chosen.contains(channel) ? row : [Float](repeating: 0, count: 9)
             }

@@ -89,8 +89,8 @@ extension SeriesLearner {
         for (index, label) in checked.labels.enumerated() {
             let pose = Array(checked.values[index * 3 * joints..<(index + 1) * 3 * joints])
             let normal = PoseNormalization.normalized(pose, skeleton)
-            let turned = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
-            result.append(features: turned, labels: [label])
+            let rotated = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
+            result.append(features: rotated, labels: [label])
         }
         return result
     }
@@ -98,7 +98,7 @@ extension SeriesLearner {
     /// Spectrograms relative to silence, because MiniRocket pads with zeros at both ends.
     static func louder(_ examples: LabeledExamples) throws(ModelError) -> LabeledExamples {
         var result = try examples.checked(width: SoundWindows.bands * SoundWindows.frames)
-        for place in result.values.indices { result.values[place] -= SoundWindows.silence }
+        for position in result.values.indices { result.values[position] -= SoundWindows.silence }
         return result
     }
 
@@ -115,11 +115,11 @@ extension SeriesLearner {
         for (index, label) in checked.labels.enumerated() {
             let window = Array(checked.values[index * frames * channels..<(index + 1) * frames * channels])
             let normal = PoseNormalization.normalized(window, skeleton)
-            var turned = [Float](repeating: 0, count: normal.count)
+            var rotated = [Float](repeating: 0, count: normal.count)
             for frame in 0..<frames {
-                for channel in 0..<channels { turned[channel * frames + frame] = normal[frame * channels + channel] }
+                for channel in 0..<channels { rotated[channel * frames + frame] = normal[frame * channels + channel] }
             }
-            result.append(turned, label)
+            result.append(rotated, label)
         }
         return result
     }
@@ -180,7 +180,7 @@ extension SeriesLearner {
         let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
         // Passes over the data beyond one change no prediction.
-        if rocket?.start != nil { settings.leastSteps = 1 }
+        if rocket?.start != nil { settings.minimumStepCount = 1 }
         let trainer = try SequenceNetworkTrainer(
             network,
             settings: settings,

@@ -73,10 +73,10 @@ package struct LabeledExamples: Sendable {
                     : "\(values.count) numbers are not \(labels.count) examples of \(width)"
             )
         }
-        if let place = values.firstIndex(where: { !$0.isFinite }) {
+        if let position = values.firstIndex(where: { !$0.isFinite }) {
             throw ModelError(
                 .invalidInput,
-                "example \(place / width) holds \(values[place]); fill or remove missing values"
+                "example \(position / width) holds \(values[position]); fill or remove missing values"
             )
         }
         return self

@@ -23,6 +23,6 @@ struct ColumnMoments {
         deviations = squares.map { ($0 / Double(count)).squareRoot() }
     }
 
-    /// The inverse of each deviation; 1 for columns whose deviation is `least` or less, which count as constant.
-    func scales(above least: Double) -> [Double] { deviations.map { $0 > least ? 1 / $0 : 1 } }
+    /// The inverse of each deviation; 1 for columns whose deviation is `minimum` or less, which count as constant.
+    func scales(above minimum: Double) -> [Double] { deviations.map { $0 > minimum ? 1 / $0 : 1 } }
 }

@@ -128,7 +128,9 @@ package struct RidgeClassifier: Sendable {
             let inverse = factor.inverseBlock(block).map { $0 - constant }
             guard let part = CholeskyFactor(inverse, count: block.count) else { return nil }
             for (label, dual) in duals.enumerated() {
-                for (place, value) in zip(block, part.solve(block.map { dual[$0] })) { result[label][place] = value }
+                for (position, value) in zip(block, part.solve(block.map { dual[$0] })) {
+                    result[label][position] = value
+                }
             }
         }
         return result
@@ -140,9 +142,9 @@ package struct RidgeClassifier: Sendable {
             let factor = exp(logarithm)
             var sum = 0.0
             for (row, label) in labels.enumerated() {
-                let greatest = decisions.reduce(-Double.infinity) { max($0, $1[row]) }
-                let total = decisions.reduce(0) { $0 + exp(factor * ($1[row] - greatest)) }
-                sum += log(total) - factor * (decisions[label][row] - greatest)
+                let maximum = decisions.reduce(-Double.infinity) { max($0, $1[row]) }
+                let total = decisions.reduce(0) { $0 + exp(factor * ($1[row] - maximum)) }
+                sum += log(total) - factor * (decisions[label][row] - maximum)
             }
             return sum
         }

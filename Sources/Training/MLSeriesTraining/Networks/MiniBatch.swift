@@ -64,9 +64,9 @@ struct MiniBatch {
     init(_ examples: SequenceExamples, _ chosen: [Int], steps: Int, batch: Int, classes: Int) {
         x = Self.inputs(examples, chosen, first: 0, steps: steps, batch: batch)
         var labels = [Int](repeating: -1, count: steps * batch)
-        for (place, index) in chosen.enumerated() {
+        for (position, index) in chosen.enumerated() {
             for (step, label) in examples.labels[index].prefix(steps).enumerated() {
-                labels[step * batch + place] = label
+                labels[step * batch + position] = label
             }
         }
         let count = labels.count { $0 >= 0 }
@@ -94,13 +94,13 @@ struct MiniBatch {
         var x = Tensor(uninitialized: .float32, shape: [steps, batch, width], zeroed: !isFull)
         x.withMutableElements(of: Float.self) { x in
             guard let target = x.baseAddress else { return }
-            for (place, index) in chosen.enumerated() {
+            for (position, index) in chosen.enumerated() {
                 let count = Swift.min(steps, examples.labels[index].count - first)
                 guard count > 0 else { continue }
                 examples.features[index].withUnsafeBufferPointer { features in
                     guard let source = features.baseAddress else { return }
                     for step in 0..<count {
-                        (target + (step * batch + place) * width)
+                        (target + (step * batch + position) * width)
                             .update(from: source + (first + step) * width, count: width)
                     }
                 }

@@ -11,7 +11,7 @@ package struct SequenceTrainingSettings: Sendable, Hashable {
     package var learningRate = 1e-3
     package var seed: UInt64 = 42
     /// The minimum number of steps in an iteration: with little data an iteration has as many passes as this needs.
-    package var leastSteps = 50
+    package var minimumStepCount = 50
     /// The maximum number of iterations; `nil` stops early, when the validation loss has not decreased for `patience`
     /// of them.
     ///
@@ -138,7 +138,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
     package mutating func step() throws(ModelError) -> TrainingReport {
         var total = (loss: 0.0, right: 0.0, weight: 0.0)
         let batches = (examples(0).count + batch - 1) / batch
-        let passes = Swift.max(1, (settings.leastSteps + batches - 1) / batches)
+        let passes = Swift.max(1, (settings.minimumStepCount + batches - 1) / batches)
         for pass in 0..<passes { try self.pass(UInt64(iteration * passes + pass), &total) }
         iteration += 1
         var report = TrainingReport(
@@ -216,11 +216,11 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
         for (logits, labels) in zip(all, validation.labels) {
             for (step, label) in labels.enumerated() where label >= 0 {
                 let row = logits[step * network.classCount..<(step + 1) * network.classCount]
-                let greatest = row.reduce(-Float.infinity, Swift.max)
-                let sum = row.reduce(0.0) { $0 + exp(Double($1 - greatest)) }
+                let maximum = row.reduce(-Float.infinity, Swift.max)
+                let sum = row.reduce(0.0) { $0 + exp(Double($1 - maximum)) }
                 let own = row[row.startIndex + label]
-                loss += log(sum) - Double(own - greatest)
-                if own == greatest { right += 1 }
+                loss += log(sum) - Double(own - maximum)
+                if own == maximum { right += 1 }
                 count += 1
             }
         }
@@ -253,10 +253,10 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 let outputs = try prediction.run([x] + states + constants)
                 states = Array(outputs[1...])
                 let logits = outputs[0].floats
-                for (place, index) in chosen.enumerated() {
+                for (position, index) in chosen.enumerated() {
                     // Shorter sequences have ended.
                     for step in 0..<Swift.max(0, Swift.min(steps, examples.labels[index].count - first)) {
-                        let row = (step * batch + place) * network.classCount
+                        let row = (step * batch + position) * network.classCount
                         result[index] += logits[row..<row + network.classCount]
                     }
                 }
@@ -269,13 +269,13 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
 extension SequenceNetworkTrainer: IterativeTraining {
     /// Everything that training needs to continue, except the data.
     package var state: [UInt8] {
-        var rest = statistics.state
-        rest += [Tensor(scalar: best?.loss ?? .infinity, .float64)]
-        rest += [Tensor(scalar: Double(best?.iteration ?? 0), .float64)]
-        rest += (best?.statistics ?? statistics).state + parameters
+        var remaining = statistics.state
+        remaining += [Tensor(scalar: best?.loss ?? .infinity, .float64)]
+        remaining += [Tensor(scalar: Double(best?.iteration ?? 0), .float64)]
+        remaining += (best?.statistics ?? statistics).state + parameters
         var writer = CheckpointWriter()
         writer.write(trainer.state)
-        writer.append(TrainerCheckpoint.bytes(stepCount: iteration, tensors: rest))
+        writer.append(TrainerCheckpoint.bytes(stepCount: iteration, tensors: remaining))
         return writer.bytes
     }
 

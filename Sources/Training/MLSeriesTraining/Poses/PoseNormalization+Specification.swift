@@ -24,9 +24,9 @@ extension PoseNormalization {
         }
         writer.slice(input, "places", begin: [nil, 0, nil], end: [nil, 2, nil])
         writer.slice(input, "confidence", begin: [nil, 2, nil], end: [nil, 3, nil])
-        var seen = SpecGreaterThanLayerParams()
-        seen.alpha = 0
-        writer.add(["confidence"], ["seen"], .greaterThan(seen))
+        var visited = SpecGreaterThanLayerParams()
+        visited.alpha = 0
+        writer.add(["confidence"], ["seen"], .greaterThan(visited))
         writer.slice("places", "root", begin: [nil, nil, root], end: [nil, nil, root + 1])
         writer.slice("seen", "root_seen", begin: [nil, nil, root], end: [nil, nil, root + 1])
         multiply("root", "root_seen", "root_masked")

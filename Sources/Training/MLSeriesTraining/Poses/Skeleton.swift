@@ -4,8 +4,8 @@ package import MLNumerics
 package enum Skeleton: String, Sendable, Hashable, CaseIterable {
     /// Wrist, then four joints of the thumb, index, middle, ring and little finger, from the palm outwards.
     case hand
-    /// Nose, neck, right shoulder, elbow, wrist, left …, right hip, knee, ankle, left …, right eye, left eye, right ear,
-    /// left ear.
+    /// Nose, neck, right shoulder, elbow, wrist, left …, right hip, knee, ankle, left …, right eye, left eye, right
+    /// ear, left ear.
     case body
 
     package var jointCount: Int {
@@ -65,10 +65,10 @@ package struct PoseSequence: Sendable {
                     + "each frame has 3 × \(skeleton.jointCount): x, y and confidence"
             )
         }
-        if let place = values.firstIndex(where: { !$0.isFinite }) {
+        if let position = values.firstIndex(where: { !$0.isFinite }) {
             throw ModelError(
                 .invalidInput,
-                "\(name), frame \(place / size): a key point is \(values[place]); set x, y and confidence of joints that "
+                "\(name), frame \(position / size): a key point is \(values[position]); set x, y and confidence of joints that "
                     + "were not seen to 0"
             )
         }
@@ -108,9 +108,9 @@ enum PoseNormalization {
         var seen: Float = 0
         for frame in 0..<frames {
             for joint in 0..<joints {
-                let place = frame * 3 * joints + joint
-                result[place + 2 * joints] = window[place + 2 * joints] > 0 ? 1 : 0
-                seen += result[place + 2 * joints]
+                let position = frame * 3 * joints + joint
+                result[position + 2 * joints] = window[position + 2 * joints] > 0 ? 1 : 0
+                seen += result[position + 2 * joints]
             }
         }
         var total: Float = 0
@@ -124,15 +124,15 @@ enum PoseNormalization {
             let centre = sum / (count + epsilon)
             for frame in 0..<frames {
                 for joint in 0..<joints {
-                    let place = (frame * 3 + axis) * joints + joint
-                    result[place] = (window[place] - centre) * result[(frame * 3 + 2) * joints + joint]
-                    total += result[place] * result[place]
+                    let position = (frame * 3 + axis) * joints + joint
+                    result[position] = (window[position] - centre) * result[(frame * 3 + 2) * joints + joint]
+                    total += result[position] * result[position]
                 }
             }
         }
         let scale = 1 / (total / (seen + epsilon) + epsilon).squareRoot()
         for frame in 0..<frames {
-            for place in frame * 3 * joints..<(frame * 3 + 2) * joints { result[place] *= scale }
+            for position in frame * 3 * joints..<(frame * 3 + 2) * joints { result[position] *= scale }
         }
         return result
     }

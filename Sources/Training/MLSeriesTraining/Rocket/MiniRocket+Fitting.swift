@@ -3,7 +3,7 @@ package import MLNumerics
 
 extension MiniRocket {
     /// The length of the shortest series that has features.
-    package static let leastLength = 9
+    package static let minimumLength = 9
 
     /// Chooses dilations, channels and biases for series like those of `set`.
     ///
@@ -17,17 +17,17 @@ extension MiniRocket {
     ///   - featureCount: The number of features; rounded down to a multiple of 84.
     ///   - greatestDilationCount: The maximum number of dilations of a kernel.
     ///   - seed: The seed of the random choices.
-    /// - Throws: `.invalidInput` when the series are shorter than `leastLength`.
+    /// - Throws: `.invalidInput` when the series are shorter than `minimumLength`.
     package init(
         fitting set: SeriesSet,
         featureCount: Int = 10_000,
         greatestDilationCount: Int = 32,
         seed: UInt64
     ) throws(ModelError) {
-        guard set.length >= Self.leastLength else {
+        guard set.length >= Self.minimumLength else {
             throw ModelError(
                 .invalidInput,
-                "the series have \(set.length) points; their features need at least \(Self.leastLength): use longer windows"
+                "the series have \(set.length) points; their features need at least \(Self.minimumLength): use longer windows"
             )
         }
         let (dilations, counts) = Self.dilations(
@@ -36,14 +36,14 @@ extension MiniRocket {
             limit: greatestDilationCount
         )
         var source = SplitMix64(seed: seed)
-        let greatest = log2(Double(Swift.min(set.channelCount, 9) + 1))
+        let maximum = log2(Double(Swift.min(set.channelCount, 9) + 1))
         let combinations = (0..<dilations.count * Self.kernels.count).map { _ -> [Int] in
             guard set.channelCount > 1 else { return [0] }
-            let count = Int(exp2(source.unit() * greatest))
+            let count = Int(exp2(source.unit() * maximum))
             // The first steps of a Fisher-Yates shuffle.
             var all = Array(0..<set.channelCount)
-            for place in 0..<count {
-                all.swapAt(place, place + Int(source.next() % UInt64(all.count - place)))
+            for position in 0..<count {
+                all.swapAt(position, position + Int(source.next() % UInt64(all.count - position)))
             }
             return Array(all[..<count])
         }
@@ -53,7 +53,7 @@ extension MiniRocket {
         set.values.withUnsafeBufferPointer { values in
             guard let base = values.baseAddress else { return }
             var sums: [Int: ConvolutionSums] = [:]
-            for (place, dilation) in dilations.enumerated() {
+            for (position, dilation) in dilations.enumerated() {
                 var begun: Set<Int> = []
                 for kernel in 0..<Self.kernels.count {
                     let index = Int(source.next() % UInt64(set.count))
@@ -69,10 +69,10 @@ extension MiniRocket {
                         )
                     sums[index] = series
                     if begun.insert(index).inserted { series.begin(dilation) }
-                    let channels = combinations[place * Self.kernels.count + kernel]
+                    let channels = combinations[position * Self.kernels.count + kernel]
                     series.add(Self.kernels[kernel], channels)
                     let sorted = series.sorted()
-                    for _ in 0..<counts[place] {
+                    for _ in 0..<counts[position] {
                         let quantile = Self.quantile(Self.golden(biases.count + 1), of: sorted)
                         biases.append(quantile + rounding * Float(channels.count))
                     }
@@ -108,10 +108,10 @@ extension MiniRocket {
 
     /// The quantile, interpolated linearly.
     static func quantile(_ part: Float, of sorted: [Float]) -> Float {
-        let place = Double(part) * Double(sorted.count - 1)
-        let below = Swift.min(Int(place), sorted.count - 1)
+        let position = Double(part) * Double(sorted.count - 1)
+        let below = Swift.min(Int(position), sorted.count - 1)
         let above = Swift.min(below + 1, sorted.count - 1)
-        let fraction = place - Double(below)
+        let fraction = position - Double(below)
         return Float(Double(sorted[below]) + (Double(sorted[above]) - Double(sorted[below])) * fraction)
     }
 
@@ -119,11 +119,11 @@ extension MiniRocket {
     /// number of biases of each.
     static func dilations(_ length: Int, biases: Int, limit: Int) -> (dilations: [Int], counts: [Int]) {
         let number = Swift.max(1, Swift.min(biases, limit))
-        let greatest = log2(Double(length - 1) / 8)
+        let maximum = log2(Double(length - 1) / 8)
         var dilations: [Int] = []
         var counts: [Int] = []
         for index in 0..<number {
-            let exponent = number == 1 ? 0 : greatest * Double(index) / Double(number - 1)
+            let exponent = number == 1 ? 0 : maximum * Double(index) / Double(number - 1)
             let dilation = Int(exp2(exponent))
             if dilations.last == dilation {
                 counts[counts.count - 1] += 1
@@ -134,12 +134,12 @@ extension MiniRocket {
         }
         let multiplier = Double(biases) / Double(number)
         counts = counts.map { Int(Double($0) * multiplier) }
-        var rest = biases - counts.reduce(0, +)
-        var place = 0
-        while rest > 0 {
-            counts[place] += 1
-            rest -= 1
-            place = (place + 1) % counts.count
+        var remaining = biases - counts.reduce(0, +)
+        var position = 0
+        while remaining > 0 {
+            counts[position] += 1
+            remaining -= 1
+            position = (position + 1) % counts.count
         }
         return (dilations, counts)
     }
@@ -158,8 +158,8 @@ extension SplitMix64 {
     /// The numbers below `count` in random order.
     mutating func permutation(_ count: Int) -> [Int] {
         var order = Array(0..<count)
-        for place in stride(from: count - 1, to: 0, by: -1) {
-            order.swapAt(place, Int(next() % UInt64(place + 1)))
+        for position in stride(from: count - 1, to: 0, by: -1) {
+            order.swapAt(position, Int(next() % UInt64(position + 1)))
         }
         return order
     }

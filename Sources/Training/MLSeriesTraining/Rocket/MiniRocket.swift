@@ -81,12 +81,12 @@ package struct MiniRocket: Sendable, Hashable {
     private func features(of series: UnsafePointer<Float>, into result: UnsafeMutablePointer<Float>) {
         let sums = ConvolutionSums(series, channelCount, length, greatestDilation: dilations.last ?? 1)
         var feature = 0
-        for (place, dilation) in dilations.enumerated() {
+        for (position, dilation) in dilations.enumerated() {
             sums.begin(dilation)
             for kernel in 0..<Self.kernels.count {
-                sums.add(Self.kernels[kernel], channels[place * Self.kernels.count + kernel])
-                let margin = Self.countsEnds(place, kernel) ? 0 : 4 * dilation
-                for _ in 0..<biasCounts[place] {
+                sums.add(Self.kernels[kernel], channels[position * Self.kernels.count + kernel])
+                let margin = Self.countsEnds(position, kernel) ? 0 : 4 * dilation
+                for _ in 0..<biasCounts[position] {
                     result[feature] = sums.share(above: biases[feature], margin: margin)
                     feature += 1
                 }

@@ -81,10 +81,11 @@ package struct SoundWindows: Sendable {
             }
             let values = tensor.converted(to: .float32).floats
             for window in windows.indices {
-                let place = (first + window) * size
+                let position = (first + window) * size
                 for frame in 0..<Self.frames {
                     for band in 0..<Self.bands {
-                        result[place + band * Self.frames + frame] = values[window * size + frame * Self.bands + band]
+                        result[position + band * Self.frames + frame] =
+                            values[window * size + frame * Self.bands + band]
                     }
                 }
             }

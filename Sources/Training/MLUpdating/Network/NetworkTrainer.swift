@@ -109,7 +109,7 @@ package struct NetworkTrainer: ResumableTraining, Sendable {
             for (index, gradient) in gradients.enumerated() {
                 let values = gradient.values
                 if sums.count <= index { sums.append([Double](repeating: 0, count: values.count)) }
-                for place in values.indices { sums[index][place] += values[place] * weight }
+                for location in values.indices { sums[index][location] += values[location] * weight }
             }
         }
         let gradients = zip(sums, trainer.parameters).map { sum, parameter in
@@ -163,27 +163,27 @@ package struct NetworkTrainer: ResumableTraining, Sendable {
     /// The weights of an updatable layer: [outputs, inputs] of an inner product, [outputs, inputs / groups, height,
     /// width] of a convolution (with inputs and outputs swapped for a deconvolution).
     package func weights(of layer: String) throws(ModelError) -> Tensor {
-        trainer.parameters[try place(of: layer, bias: false)]
+        trainer.parameters[try location(of: layer, bias: false)]
     }
 
     /// The biases of an updatable layer, [outputs]; `nil` when it has none.
     package func biases(of layer: String) throws(ModelError) -> Tensor? {
-        _ = try place(of: layer, bias: false)
+        _ = try location(of: layer, bias: false)
         guard network.layers.contains(where: { $0.name == layer && $0.hasBias }) else { return nil }
-        return trainer.parameters[try place(of: layer, bias: true)]
+        return trainer.parameters[try location(of: layer, bias: true)]
     }
 
     /// Replaces a layer's weights, in the shape that `weights(of:)` returns, or flat.
     package mutating func setWeights(_ weights: Tensor, of layer: String) throws(ModelError) {
-        try setParameter(place(of: layer, bias: false), to: weights, at: "weights of layer '\(layer)'")
+        try setParameter(location(of: layer, bias: false), to: weights, at: "weights of layer '\(layer)'")
     }
 
     /// Replaces a layer's biases, [outputs].
     package mutating func setBiases(_ biases: Tensor, of layer: String) throws(ModelError) {
-        try setParameter(place(of: layer, bias: true), to: biases, at: "biases of layer '\(layer)'")
+        try setParameter(location(of: layer, bias: true), to: biases, at: "biases of layer '\(layer)'")
     }
 
-    private mutating func setParameter(_ index: Int, to values: Tensor, at place: String) throws(ModelError) {
+    private mutating func setParameter(_ index: Int, to values: Tensor, at location: String) throws(ModelError) {
         let old = trainer.parameters[index]
         guard values.scalarType != .string, values.count == old.count,
             values.shape == old.shape || values.shape.count == 1
@@ -191,13 +191,13 @@ package struct NetworkTrainer: ResumableTraining, Sendable {
             throw ModelError(
                 .invalidInput,
                 "an array of shape \(values.shape) was given where the layer has \(old.shape)",
-                at: place
+                at: location
             )
         }
         try trainer.setParameter(index, to: values.converted(to: old.scalarType).reshaped(old.shape))
     }
 
-    private func place(of layer: String, bias: Bool) throws(ModelError) -> Int {
+    private func location(of layer: String, bias: Bool) throws(ModelError) -> Int {
         let name = layer + (bias ? ".bias" : ".weights")
         guard network.layers.contains(where: { $0.name == layer }) else {
             throw ModelError(

@@ -71,14 +71,14 @@ struct UpdatableNetwork: Sendable {
                     "two layers are called '\(layer.name)'; the layers of an updatable model need unique names"
                 )
             }
-            let place = "layer '\(layer.name)'"
+            let location = "layer '\(layer.name)'"
             switch layer.layer {
             case .convolution(let convolution) where layer.isUpdatable:
                 try check(
                     convolution.weights,
                     convolution.hasBias_p ? convolution.bias : nil,
                     inputs: layer.input.count,
-                    at: place
+                    at: location
                 )
                 result.append(Layer(name: layer.name, index: index, hasBias: convolution.hasBias_p))
             case .innerProduct(let product) where layer.isUpdatable:
@@ -86,13 +86,13 @@ struct UpdatableNetwork: Sendable {
                     product.weights,
                     product.hasBias_p ? product.bias : nil,
                     inputs: layer.input.count,
-                    at: place
+                    at: location
                 )
                 guard !product.int8DynamicQuantize else {
                     throw ModelError(
                         .invalidModel,
                         "the layer quantises its input, which has no gradient; turn that off",
-                        at: place
+                        at: location
                     )
                 }
                 result.append(Layer(name: layer.name, index: index, hasBias: product.hasBias_p))
@@ -100,7 +100,7 @@ struct UpdatableNetwork: Sendable {
                 throw ModelError(
                     .unsupported,
                     "recurrent layers cannot be updated; mark only convolutions and inner products as updatable",
-                    at: place
+                    at: location
                 )
             default:
                 guard !layer.isUpdatable else {
@@ -108,7 +108,7 @@ struct UpdatableNetwork: Sendable {
                         .invalidModel,
                         "layers of kind '\(layer.fieldName ?? "unknown")' cannot be updatable; "
                             + "only convolutions and inner products can",
-                        at: place
+                        at: location
                     )
                 }
             }
@@ -123,13 +123,13 @@ struct UpdatableNetwork: Sendable {
         _ weights: SpecWeightParams,
         _ bias: SpecWeightParams?,
         inputs: Int,
-        at place: String
+        at location: String
     ) throws(ModelError) {
         guard inputs == 1 else {
             throw ModelError(
                 .invalidModel,
                 "the layer takes its weights from another layer; only stored weights can be updatable",
-                at: place
+                at: location
             )
         }
         for (name, values) in [("weights", weights), ("bias", bias ?? SpecWeightParams())] {
@@ -138,14 +138,14 @@ struct UpdatableNetwork: Sendable {
                 throw ModelError(
                     .invalidModel,
                     "the \(name) are not marked as updatable; mark weights and bias",
-                    at: place
+                    at: location
                 )
             }
             guard !values.floatValue.isEmpty, !values.hasQuantization else {
                 throw ModelError(
                     .invalidModel,
                     "the \(name) are not stored as float32; quantised and half-precision ones cannot be updatable",
-                    at: place
+                    at: location
                 )
             }
         }
@@ -161,22 +161,22 @@ struct UpdatableNetwork: Sendable {
                 "the update parameters hold \(update.lossLayers.count) losses; exactly one is needed"
             )
         }
-        let place = "loss '\(layer.name)'"
+        let location = "loss '\(layer.name)'"
         guard !layers.contains(where: { $0.name == layer.name }) else {
-            throw ModelError(.invalidModel, "a layer has the same name; names must be unique", at: place)
+            throw ModelError(.invalidModel, "a layer has the same name; names must be unique", at: location)
         }
         let result: (loss: Loss, input: String, target: String)
         switch layer.lossLayerType {
         case .categoricalCrossEntropyLossLayer(let entropy)?:
             result = (.categoricalCrossEntropy, entropy.input, entropy.target)
         case .meanSquaredErrorLossLayer(let error)?: result = (.meanSquaredError, error.input, error.target)
-        case nil: throw ModelError(.invalidModel, "the loss does not state its kind", at: place)
+        case nil: throw ModelError(.invalidModel, "the loss does not state its kind", at: location)
         }
         guard let producer = layers.last(where: { $0.output.contains(result.input) }) else {
             throw ModelError(
                 .invalidModel,
                 "no layer gives the blob '\(result.input)' that the loss is computed from",
-                at: place
+                at: location
             )
         }
         if result.loss == .categoricalCrossEntropy {
@@ -185,7 +185,7 @@ struct UpdatableNetwork: Sendable {
                     .invalidModel,
                     "a cross-entropy must be computed from the output of a softmax; '\(result.input)' comes from a layer of kind "
                         + "'\(producer.fieldName ?? "unknown")'",
-                    at: place
+                    at: location
                 )
             }
         }
@@ -193,7 +193,7 @@ struct UpdatableNetwork: Sendable {
             throw ModelError(
                 .invalidModel,
                 "the target '\(result.target)' is computed by the network; it must come with the examples",
-                at: place
+                at: location
             )
         }
         return result

@@ -17,8 +17,8 @@ package enum EpochOrder {
         var order = Array(0..<count)
         guard let seed, count > 1 else { return order }
         var source = SplitMix64(seed: UInt64(bitPattern: seed) &+ UInt64(epoch))
-        for place in stride(from: count - 1, through: 1, by: -1) {
-            order.swapAt(place, Int(source.next() % UInt64(place + 1)))
+        for location in stride(from: count - 1, through: 1, by: -1) {
+            order.swapAt(location, Int(source.next() % UInt64(location + 1)))
         }
         return order
     }

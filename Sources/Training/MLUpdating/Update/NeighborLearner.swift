@@ -56,7 +56,7 @@ final class NeighborLearner: Learner {
             var result: [String] = []
             for index in indices {
                 guard case .string(let text) = column.value(at: index) else {
-                    throw mistyped(column, index, "a string")
+                    throw typeMismatch(column, index, "a string")
                 }
                 result.append(text)
             }
@@ -65,7 +65,7 @@ final class NeighborLearner: Learner {
             var result: [Int64] = []
             for index in indices {
                 guard case .int64(let number) = column.value(at: index) else {
-                    throw mistyped(column, index, "an integer")
+                    throw typeMismatch(column, index, "an integer")
                 }
                 result.append(number)
             }
@@ -73,7 +73,7 @@ final class NeighborLearner: Learner {
         }
     }
 
-    private func mistyped(_ column: FeatureColumn, _ index: Int, _ wanted: String) -> ModelError {
+    private func typeMismatch(_ column: FeatureColumn, _ index: Int, _ wanted: String) -> ModelError {
         ModelError(
             .invalidInput,
             "example \(index) of the training data has \(column.value(at: index).kind) for '\(labelName)', "

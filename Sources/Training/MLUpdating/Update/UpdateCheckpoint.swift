@@ -37,7 +37,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
 
     package var bytes: [UInt8] {
         var writer = CheckpointWriter(mark: Self.mark, fingerprint: origin, iteration: position.epoch)
-        for number in [position.place, position.batch, position.batchSize] { writer.write(UInt64(number)) }
+        for number in [position.exampleIndex, position.batch, position.batchSize] { writer.write(UInt64(number)) }
         writer.write(UInt64(position.seed == nil ? 0 : 1))
         writer.write(position.seed ?? 0)
         writer.write(position.lossSum)
@@ -78,7 +78,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
         origin = try reader.readInteger()
         position = UpdatePosition()
         position.epoch = try reader.readInt(in: 0...Int.max, "the epoch")
-        position.place = try reader.readInt(in: 0...Int.max, "the place in the epoch")
+        position.exampleIndex = try reader.readInt(in: 0...Int.max, "the place in the epoch")
         position.batch = try reader.readInt(in: 0...Int.max, "the mini-batch")
         position.batchSize = try reader.readInt(in: 0...Int.max, "the size of mini-batches")
         let isShuffled = try reader.readInteger(UInt64.self) != 0
@@ -111,7 +111,7 @@ package struct UpdatePosition: Sendable, Equatable {
     /// The index of the epoch, from 0.
     package var epoch = 0
     /// The number of the epoch's examples that are done.
-    package var place = 0
+    package var exampleIndex = 0
     /// The number of the epoch's mini-batches that are done.
     package var batch = 0
     /// The size of this epoch's mini-batches; 0 before the epoch begins.

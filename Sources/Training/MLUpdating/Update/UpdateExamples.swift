@@ -48,14 +48,14 @@ package struct UpdateExamples: Sendable {
         var values: [String: [FeatureData]] = [:]
         for start in stride(from: 0, to: examples.count, by: Self.chunk) {
             let range = start..<min(start + Self.chunk, examples.count)
-            guard let given = FeatureBatch(Self.selected(examples[range], model.trainingFeatures)) else {
+            guard let provided = FeatureBatch(Self.selected(examples[range], model.trainingFeatures)) else {
                 throw ModelError(
                     .invalidInput,
                     "optional training inputs are given for some examples and missing in others; give them for all"
                 )
             }
-            var batch = given
-            if let pipeline { batch = try Self.features(of: given, from: pipeline, model) }
+            var batch = provided
+            if let pipeline { batch = try Self.features(of: provided, from: pipeline, model) }
             for name in needed {
                 guard let column = batch.columns[name] else { continue }
                 values[name, default: []] += (0..<range.count).map { column.value(at: $0) }
@@ -110,10 +110,10 @@ package struct UpdateExamples: Sendable {
                         + model.trainingFeatures.map { "'\($0.name)'" }.joined(separator: ", ")
                 )
             }
-            if let wanted = mismatch(value, feature) {
+            if let requested = mismatch(value, feature) {
                 throw ModelError(
                     .invalidInput,
-                    "example \(index) of the training data has \(value.kind) for '\(feature.name)', which takes \(wanted)"
+                    "example \(index) of the training data has \(value.kind) for '\(feature.name)', which takes \(requested)"
                 )
             }
         }

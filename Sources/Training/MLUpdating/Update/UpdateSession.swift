@@ -147,7 +147,7 @@ package final class UpdateSession: IterativeTraining {
         if order.isEmpty {
             order = EpochOrder.indices(count: count, seed: position.seed, epoch: position.epoch)
         }
-        let range = position.place..<min(position.place + position.batchSize, count)
+        let range = position.exampleIndex..<min(position.exampleIndex + position.batchSize, count)
         let loss = try learner.learn(order[range])
         guard loss.isFinite else {
             throw ModelError(
@@ -157,9 +157,9 @@ package final class UpdateSession: IterativeTraining {
             )
         }
         position.lossSum += loss * Double(range.count)
-        position.place = range.upperBound
+        position.exampleIndex = range.upperBound
         position.batch += 1
-        isEpochOver = position.place == count
+        isEpochOver = position.exampleIndex == count
         return .miniBatchEnd(epoch: position.epoch, batch: position.batch - 1, loss: loss)
     }
 
@@ -184,7 +184,7 @@ package final class UpdateSession: IterativeTraining {
     private func endEpoch(_ count: Int) -> Event {
         let event = Event.epochEnd(epoch: position.epoch, loss: position.lossSum / Double(count))
         position.epoch += 1
-        position.place = 0
+        position.exampleIndex = 0
         position.batch = 0
         position.batchSize = 0
         position.lossSum = 0
@@ -198,7 +198,7 @@ package final class UpdateSession: IterativeTraining {
         guard learner.learnsInEpochs, let count, let epochs = parameters.integer(.epochs), epochs > 0 else {
             return position.epoch > 0 ? 1 : 0
         }
-        return min((Double(position.epoch) + Double(position.place) / Double(count)) / Double(epochs), 1)
+        return min((Double(position.epoch) + Double(position.exampleIndex) / Double(count)) / Double(epochs), 1)
     }
 
     /// The model with its current weights.
@@ -236,19 +236,19 @@ package final class UpdateSession: IterativeTraining {
                 "the checkpoint belongs to another model or to other training data; remove it to start again"
             )
         }
-        let place = checkpoint.position
+        let saved = checkpoint.position
         // Training in a single step starts over.
         guard learner.learnsInEpochs else { return }
-        guard place.place <= count, place.batchSize <= count, place.batchSize > 0 || place.place == 0,
-            place.epoch < Int.max, place.lossSum.isFinite
+        guard saved.exampleIndex <= count, saved.batchSize <= count, saved.batchSize > 0 || saved.exampleIndex == 0,
+            saved.epoch < Int.max, saved.lossSum.isFinite
         else {
             throw ModelError(.malformed, "the checkpoint's position lies outside the training data; remove it")
         }
         for (parameter, value) in checkpoint.parameters { try parameters.set(parameter, to: value) }
         try learner.restore(checkpoint.learner)
         try learner.apply(parameters)
-        position = place
+        position = saved
         order = []
-        isEpochOver = place.batchSize > 0 && place.place == count
+        isEpochOver = saved.batchSize > 0 && saved.exampleIndex == count
     }
 }

@@ -22,8 +22,8 @@ package struct UpdateTarget: Sendable {
             guard let last = pipeline.models.last else {
                 throw ModelError(.update, "the updatable pipeline has no models")
             }
-            let place = pipeline.models.count - 1
-            let name = place < pipeline.names.count ? pipeline.names[place] : "model \(place)"
+            let location = pipeline.models.count - 1
+            let name = location < pipeline.names.count ? pipeline.names[location] : "model \(location)"
             if let other = pipeline.models.dropLast().firstIndex(where: \.isUpdatable) {
                 throw ModelError(
                     .update,

@@ -7,7 +7,7 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-/// What a compiled folder holds for predictions: it answers as its source does, says the same of itself, and is whole or
+/// The predictions of a compiled folder: it answers as its source does, has the same description, and is whole or
 /// refused.
 struct CompiledModelTests {
     private let folder = CompiledFolder()
@@ -95,7 +95,7 @@ struct CompiledModelTests {
         #expect(throws: ModelError.self) { try answer(path, ["x": Tensor([1] as [Float], shape: [1, 1])]) }
     }
 
-    /// Somebody shortens the file under a loaded model: that model's predictions end with an error, others go on.
+    /// The file under a loaded model is truncated: that model's predictions end with an error, others go on.
     @Test func aFileThatIsShortenedWhileItIsUsedIsNamed() throws {
         let model = try CompiledModels.program(columns: 4096)
         let x = Tensor((0..<32).map { Float($0) / 7 - 2 }, shape: [1, 32])

@@ -118,7 +118,7 @@ import Testing
     }
 }
 
-/// What an operation takes, as `scripts/generate/operation-signatures` wrote it down.
+/// The signature of an operation, as recorded by `scripts/generate/operation-signatures`.
 struct OperationSignature: Decodable, Sendable, CustomTestStringConvertible {
     struct Argument: Decodable, Sendable {
         var name: String

@@ -13,7 +13,7 @@ struct UnaryCase: Sendable, CustomTestStringConvertible {
     var formula: @Sendable (Double) -> Double
     var testDescription: String { "\(op.displayName) \(op)" }
 
-    /// Where the operator and the formula differ on tensors of several shapes, asked by the test in `file`.
+    /// The differences between the operator and the formula on tensors of several shapes, for the test in `file`.
     func failures(file: String = #fileID) -> [String] {
         var random = RandomTensors(seed: 3)
         var failures: [String] = []

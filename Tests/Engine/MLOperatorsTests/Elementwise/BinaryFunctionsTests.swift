@@ -62,7 +62,7 @@ struct BinaryCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The element of `tensor` that goes to `place` of `shape`.
+    /// The element of `tensor` that goes to `position` of `shape`.
     private static func element(_ tensor: Tensor, _ place: Int, _ shape: [Int]) -> Double {
         let strides = shape.rowMajorStrides
         var offset = 0

@@ -87,7 +87,7 @@ expect("large-box", large.resize((50, 40), Image.BILINEAR, box=(10.5, 7.25, 100.
 
 
 def read_back(name):
-    """What Pillow reads from a file, as grey, RGB or RGBA."""
+    """Pillow's reading of a file, as grey, RGB or RGBA."""
     read = Image.open(here / name)
     has_alpha = "A" in read.mode or read.info.get("transparency") is not None
     expect(name, read.convert("L") if read.mode in ("1", "L") else read.convert("RGBA" if has_alpha else "RGB"))

@@ -38,7 +38,7 @@ final class BuilderTestTwice: NSObject, MLCustomLayer, @unchecked Sendable {
         #expect(built.subtracting(kinds).isEmpty, "no such kind: \(built.subtracting(kinds).sorted())")
     }
 
-    /// What the calls write is of the kind they are named after, loads and computes. With `BUILDER_MODELS`, the
+    /// The built layers are of the kind of their method, load and compute. With `BUILDER_MODELS`, the
     /// models are kept in that folder for Oracles/builders/check.
     @Test(arguments: LayerSamples.all.indices)
     func layersLoadAndCompute(index: Int) async throws {

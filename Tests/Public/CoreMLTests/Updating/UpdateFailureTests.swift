@@ -4,7 +4,7 @@ import MLSpecification
 import TestSupport
 import Testing
 
-/// What updates refuse, and how they end early.
+/// The errors of updates, and their early ends.
 struct UpdateFailureTests {
     static func message(_ code: MLModelError.Code, _ body: () throws -> Void) -> String {
         do {
@@ -85,7 +85,7 @@ struct UpdateFailureTests {
         #expect(mistyped.contains("Example 0") && mistyped.contains("\"label\""))
         let wide = Self.message(.featureType) { try make([try UpdatableModels.example([1, 2, 3], "a")]) }
         #expect(wide.contains("Example 0") && wide.contains("\"x\""))
-        // What the first example does not show comes with the run.
+        // Errors that the first example does not have appear during the run.
         for (bad, name) in [
             (try UpdatableModels.example([1, 2], nil), "\"label\""), (try UpdatableModels.example([1], "a"), "\"x\""),
         ] {

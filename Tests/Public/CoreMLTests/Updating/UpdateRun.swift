@@ -1,7 +1,7 @@
 import CoreML
 import Synchronization
 
-/// What an update told its handlers.
+/// The events of an update's handlers.
 final class UpdateRun: @unchecked Sendable {
     struct Step: Equatable {
         var event: Int

@@ -3,7 +3,7 @@ import CreateML
 import Foundation
 import Testing
 
-/// What can be done with columns and values.
+/// The operations on columns and values.
 @Suite struct DataColumnTests {
     private func texts(_ column: MLUntypedColumn) -> [String] { (0..<column.count).map { column[$0].description } }
     private func list<T>(_ column: MLDataColumn<T>) -> [T?] { (0..<column.count).map { column.element(at: $0) } }

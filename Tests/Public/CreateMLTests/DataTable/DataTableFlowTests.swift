@@ -4,7 +4,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// What tutorials do, from a file to a model that an app loads.
+/// Tutorials, from a file to a model that an app loads.
 @Suite struct DataTableFlowTests {
     /// Houses whose prices follow from their rooms, area and city, but for a little.
     private func houses(_ rows: Int, seed: UInt64 = 1) -> String {

@@ -4,7 +4,7 @@ import Foundation
 import TabularData
 import Testing
 
-/// What can be done with a table.
+/// The operations on a table.
 @Suite struct DataTableTests {
     private func sales() throws -> MLDataTable {
         try MLDataTable(dictionary: [

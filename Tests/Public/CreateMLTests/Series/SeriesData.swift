@@ -14,7 +14,7 @@ struct SeriesNoise {
 }
 
 enum SeriesData {
-    /// Recordings of 60 rows, in each of which somebody walks or runs: two sensors.
+    /// Recordings of 60 rows, with a person who walks or runs: two sensors.
     static func activities(_ count: Int, seed: UInt64, rows: Int = 60) -> DataFrame {
         var noise = SeriesNoise(seed)
         var (x, y, labels, files): ([Double], [Double], [String], [String]) = ([], [], [], [])

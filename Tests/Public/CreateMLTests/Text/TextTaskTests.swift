@@ -34,7 +34,7 @@ struct MLTextClassifierTests {
         return ["good": texts(good), "bad": texts(bad)]
     }()
 
-    /// What a user does first: a table, a model, its figures, its file, and predictions by every way to it.
+    /// The usual flow: a table, a model, its figures, its file, and predictions by every way to it.
     @Test func fromATableToAModelFile() throws {
         var csv = "text,label\n"
         for (label, texts) in Self.moods.sorted(by: { $0.key < $1.key }) {

@@ -147,8 +147,8 @@ public struct MLActivityClassifier: MLSessionTask, @unchecked Sendable {
         for (index, name) in features.enumerated() where name.isEmpty || features[..<index].contains(name) {
             throw MLCreateError.generic(reason: "the feature column '\(name)' is named twice or has no name")
         }
-        let taken = ["stateIn", "stateOut", label, label + "Probability"]
-        if let name = features.first(where: { taken.contains($0) || $0.hasPrefix("net/") }) {
+        let used = ["stateIn", "stateOut", label, label + "Probability"]
+        if let name = features.first(where: { used.contains($0) || $0.hasPrefix("net/") }) {
             throw MLCreateError.generic(
                 reason: "a feature column cannot be called '\(name)', which names another part of the model"
             )

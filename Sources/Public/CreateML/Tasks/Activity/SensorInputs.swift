@@ -159,7 +159,7 @@ package struct SensorInputs {
                 reason: "the model's '\(name)' takes \(array.count) numbers, not \(values.count); it is not a window"
             )
         }
-        for (place, value) in values.enumerated() { array[place] = NSNumber(value: value) }
+        for (position, value) in values.enumerated() { array[position] = NSNumber(value: value) }
         return MLFeatureValue(multiArray: array)
     }
 

@@ -124,8 +124,8 @@ struct ImageExtractor: Sendable {
     /// The features' square roots, if they are taken, divided by their length.
     private func scaled(_ features: [Float]) -> [Float] {
         var values = features
-        if takesRoots { for place in values.indices { values[place] = max(values[place], 0).squareRoot() } }
-        let length = max(values.reduce(0) { $0 + $1 * $1 }.squareRoot(), ImageNetworkWriter.leastLength)
+        if takesRoots { for position in values.indices { values[position] = max(values[position], 0).squareRoot() } }
+        let length = max(values.reduce(0) { $0 + $1 * $1 }.squareRoot(), ImageNetworkWriter.minimumNorm)
         return values.map { $0 / length }
     }
 }

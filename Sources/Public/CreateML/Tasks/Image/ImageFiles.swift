@@ -122,7 +122,9 @@ struct ImageFiles {
     static func classes(_ probabilities: [Float], _ count: Int) -> [(index: Int, probability: Float)] {
         stride(from: 0, to: probabilities.count, by: max(count, 1)).map { start in
             var best = start
-            for place in start..<start + count where probabilities[place] > probabilities[best] { best = place }
+            for position in start..<start + count where probabilities[position] > probabilities[best] {
+                best = position
+            }
             return (best - start, probabilities[best])
         }
     }
@@ -168,22 +170,22 @@ struct ImageFiles {
         guard reasons.count <= files.count, contents.count == reasons.count, counts.count == reasons.count,
             values.allSatisfy(\.isFinite)
         else { throw reader.damaged("features are missing") }
-        var (results, place): ([Result], Int) = ([], 0)
+        var (results, position): ([Result], Int) = ([], 0)
         for (index, count) in counts.enumerated() {
             let isUsed = reasons[index].isEmpty
-            guard count >= 0, count <= values.count - place, isUsed == (count > 0),
+            guard count >= 0, count <= values.count - position, isUsed == (count > 0),
                 !isUsed || width > 0 && Int(count) % width == 0
             else { throw reader.damaged("features are cut off") }
             results.append(
                 Result(
-                    features: Array(values[place..<place + Int(count)]),
+                    features: Array(values[position..<position + Int(count)]),
                     content: contents[index],
                     reason: reasons[index]
                 )
             )
-            place += Int(count)
+            position += Int(count)
         }
-        guard place == values.count else { throw reader.damaged("there are more features than files") }
+        guard position == values.count else { throw reader.damaged("there are more features than files") }
         self.width = width
         self.results = results
         if isComplete { findLabels() }

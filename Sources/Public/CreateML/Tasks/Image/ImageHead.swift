@@ -199,9 +199,9 @@ struct ImageHead {
             var next = [Double](repeating: 0, count: count * outputs)
             guard count > 0 else { return [] }
             DoubleKernel.dots(values, rows: count, weights, rows: outputs, terms: inputs, into: &next)
-            for place in next.indices {
-                next[place] += Double(layer.bias[place % outputs])
-                if index < layers.count - 1 { next[place] = max(next[place], 0) }
+            for position in next.indices {
+                next[position] += Double(layer.bias[position % outputs])
+                if index < layers.count - 1 { next[position] = max(next[position], 0) }
             }
             values = next
         }
@@ -213,7 +213,7 @@ struct ImageHead {
             var parts = own.map { $0 - highest }
             DoubleKernel.exponentials(&parts, count: classes)
             let sum = parts.reduce(0, +)
-            for (place, part) in parts.enumerated() { result[row * classes + place] = Float(part / sum) }
+            for (position, part) in parts.enumerated() { result[row * classes + position] = Float(part / sum) }
         }
         return result
     }

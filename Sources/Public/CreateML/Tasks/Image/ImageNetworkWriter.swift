@@ -6,7 +6,7 @@ import MLSpecification
 /// Writes a classifier of pictures: an extractor and the layers that were trained on its features.
 struct ImageNetworkWriter {
     /// The minimum norm that features are divided by.
-    static let leastLength: Float = 1e-6
+    static let minimumNorm: Float = 1e-6
     private static let name = "the trained model"
     static let (label, probabilities) = ("classLabel", "classLabelProbs")
 
@@ -129,7 +129,7 @@ struct ImageNetworkWriter {
         length.keepDims = true
         network.add([value], "features.length", .reduceL2(length))
         var bounded = SpecClipLayerParams()
-        bounded.minVal = Self.leastLength
+        bounded.minVal = Self.minimumNorm
         bounded.maxVal = .greatestFiniteMagnitude
         network.add(["features.length"], "features.divisor", .clip(bounded))
         network.add(

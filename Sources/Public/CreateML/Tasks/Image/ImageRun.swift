@@ -21,8 +21,8 @@ struct ImageRun: TrainingRun {
     private var extractor: ImageExtractor?
     private var head: ImageHead?
 
-    /// - Throws: `MLCreateError` for fewer than two labels, labels that only validation data have, and an extractor that
-    ///   is missing or does not fit.
+    /// - Throws: `MLCreateError` for fewer than two labels, labels that only validation data have, and an extractor
+    ///   that is missing or does not fit.
     init(_ settings: ImageSettings, _ data: ImageFiles) throws {
         self.settings = settings
         self.data = data
@@ -104,16 +104,16 @@ struct ImageRun: TrainingRun {
 
     private mutating func loaded() throws -> ImageExtractor {
         if let extractor { return extractor }
-        let made = try MLCreateError.translating { try ImageExtractor(settings) }
-        extractor = made
-        return made
+        let created = try MLCreateError.translating { try ImageExtractor(settings) }
+        extractor = created
+        return created
     }
 
     /// The classifier, made on first use.
     private mutating func current() throws -> ImageHead {
         if let head { return head }
         let examples = data.trainingRows()
-        let made = try MLCreateError.translating {
+        let created = try MLCreateError.translating {
             try ImageHead(
                 rows: examples.rows,
                 labels: examples.labels,
@@ -122,8 +122,8 @@ struct ImageRun: TrainingRun {
                 iterations: settings.iterations
             )
         }
-        head = made
-        return made
+        head = created
+        return created
     }
 
     private func accuracy(_ layers: [(weights: [Float], bias: [Float])], isValidation: Bool) -> Double {
@@ -151,11 +151,11 @@ struct ImageRun: TrainingRun {
                     )
                 )
                 var wrong: [MLImageClassifier.MisclassifiedImage] = []
-                for (place, predicted) in classes.enumerated() where predicted.index != examples.labels[place] {
+                for (position, predicted) in classes.enumerated() where predicted.index != examples.labels[position] {
                     wrong.append(
                         .init(
-                            url: URL(fileURLWithPath: examples.paths[place]),
-                            label: data.labels[examples.labels[place]],
+                            url: URL(fileURLWithPath: examples.paths[position]),
+                            label: data.labels[examples.labels[position]],
                             prediction: data.labels[predicted.index],
                             confidence: Double(predicted.probability)
                         )

@@ -25,14 +25,14 @@ extension AnnotationFile {
     /// The pictures of a table with a row for each object, in the order of their first rows.
     private func boxes(_ frame: DataFrame, _ columns: BoxColumns, _ url: URL) throws -> [AnnotatedPicture] {
         var result: [AnnotatedPicture] = []
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         for row in 0..<frame.shape.rows {
             guard let name = ObjectCells.text(frame[columns.image][row]) else {
                 throw MLCreateError.io(reason: "\(url.path): row \(row + 1) names no picture")
             }
-            let place = places[name] ?? result.count
-            if place == result.count {
-                places[name] = place
+            let position = positions[name] ?? result.count
+            if position == result.count {
+                positions[name] = position
                 var picture = AnnotatedPicture(path: path(name), form: columns.areCorners ? .corner : form)
                 picture.size = columns.size(frame, row)
                 result.append(picture)
@@ -40,9 +40,9 @@ extension AnnotationFile {
             // A row without a label is a picture without objects.
             guard let label = ObjectCells.text(frame[columns.label][row]) else { continue }
             if let object = columns.object(frame, row, label: label) {
-                result[place].objects.append(object)
+                result[position].objects.append(object)
             } else {
-                result[place].notes.append("row \(row + 1) has no box of four numbers")
+                result[position].notes.append("row \(row + 1) has no box of four numbers")
             }
         }
         return result

@@ -105,7 +105,7 @@ struct AnnotationFile {
             if let id = identity(category["id"]), let name = category["name"] as? String { names[id] = name }
         }
         var result: [AnnotatedPicture] = []
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         for (index, image) in try list("images").enumerated() {
             guard let id = identity(image["id"]), let name = image["file_name"] as? String else {
                 throw MLCreateError.io(reason: "\(url.path): image \(index) has no 'id' or no 'file_name'")
@@ -114,22 +114,22 @@ struct AnnotationFile {
             if let width = image["width"] as? Int, let height = image["height"] as? Int, width > 0, height > 0 {
                 picture.size = .init(width: width, height: height)
             }
-            places[id] = result.count
+            positions[id] = result.count
             result.append(picture)
         }
         for (index, annotation) in try list("annotations").enumerated() {
-            guard let place = identity(annotation["image_id"]).flatMap({ places[$0] }) else {
+            guard let position = identity(annotation["image_id"]).flatMap({ positions[$0] }) else {
                 throw MLCreateError.io(reason: "\(url.path): annotation \(index) is of an image that is not listed")
             }
             let numbers = (annotation["bbox"] as? [Any])?.compactMap { ObjectCells.number($0) } ?? []
             if (annotation["iscrowd"] as? Int) ?? 0 != 0 {
-                result[place].notes.append("annotation \(index) is a crowd")
+                result[position].notes.append("annotation \(index) is a crowd")
             } else if let label = identity(annotation["category_id"]).flatMap({ names[$0] }), numbers.count == 4 {
-                result[place].objects.append(
+                result[position].objects.append(
                     .init(label: label, x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
                 )
             } else {
-                result[place].notes.append("annotation \(index) has no known category, or no box of four numbers")
+                result[position].notes.append("annotation \(index) has no known category, or no box of four numbers")
             }
         }
         return result

@@ -64,10 +64,10 @@ extension MLObjectDetector {
 
     /// Annotated pictures for training and evaluation.
     ///
-    /// A file of annotations is Create ML's JSON (a list of objects with `image` and `annotations`, each of a `label` and
-    /// `coordinates`), COCO's JSON, or a CSV table: of pictures with a column `annotations` of such JSON, or of objects
-    /// with columns `label` and `xmin`, `ymin`, `xmax`, `ymax` or `x`, `y`, `width`, `height`. Names of pictures are
-    /// relative to their folder. In place of a file, a folder of Pascal VOC's XML files may be given.
+    /// A file of annotations is Create ML's JSON (a list of objects with `image` and `annotations`, each of a `label`
+    /// and `coordinates`), COCO's JSON, or a CSV table: of pictures with a column `annotations` of such JSON, or of
+    /// objects with columns `label` and `xmin`, `ymin`, `xmax`, `ymax` or `x`, `y`, `width`, `height`. Names of
+    /// pictures are relative to their folder. In place of a file, a folder of Pascal VOC's XML files may be given.
     public enum DataSource {
         /// A folder of pictures and a file of annotations.
         case directoryWithImages(at: URL, annotationFile: URL)
@@ -145,7 +145,7 @@ extension MLObjectDetector {
             seed: Int = timestampSeed(),
             annotationColumn: String
         ) throws -> MLDataTable {
-            let shares = try Proportions(proportions)
+            let fractions = try Proportions(proportions)
             var table = try imagesWithObjectAnnotations()
             let frame = try table.dataFrame()
             guard frame.columns.contains(where: { $0.name == annotationColumn }) else {
@@ -162,7 +162,7 @@ extension MLObjectDetector {
             for rows in groups.sorted(by: { $0.key < $1.key }).map(\.value) {
                 let shuffled = rows.shuffled(using: &generator)
                 var start = 0
-                for (part, end) in shares.ends(of: shuffled.count).enumerated() {
+                for (part, end) in fractions.ends(of: shuffled.count).enumerated() {
                     for row in shuffled[start..<max(end, start)] { parts[row] = part }
                     start = max(end, start)
                 }
@@ -185,7 +185,8 @@ extension MLObjectDetector {
         }
     }
 
-    /// A picture that training or an evaluation left out, or some of whose objects were left out; an addition to Apple's API.
+    /// A picture that training or an evaluation left out, or some of whose objects were left out; an addition to
+    /// Apple's API.
     public struct SkippedImage: Hashable, Sendable {
         /// The file.
         public var url: URL

@@ -8,8 +8,8 @@ import MLNumerics
 /// Finds objects in pictures.
 ///
 /// A head is trained on the features of EfficientNet-Lite0, which is installed once (`coreml extractor install
-/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are renewed continually. Pictures are
-/// stretched to 320 × 320 pixels, in training and in the predictions of this type; with Vision's requests, use
+/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are renewed continually. Pictures
+/// are stretched to 320 × 320 pixels, in training and in the predictions of this type; with Vision's requests, use
 /// `.scaleFill`.
 ///
 /// The model is a pipeline of a network and non-maximum suppression. It takes `image` and, optionally, the thresholds
@@ -18,10 +18,10 @@ import MLNumerics
 public struct MLObjectDetector: MLSessionTask, Sendable {
     /// The default values of parameters.
     public struct __Defaults {
-        /// The default parameters of sessions: without a directory, and with a limit that no automatic number of iterations
-        /// reaches.
+        /// The default parameters of sessions: without a directory, and with a limit that no automatic number of
+        /// iterations reaches.
         public static var sessionParameters: MLTrainingSessionParameters {
-            .init(iterations: DetectionSettings.mostAutomaticIterations)
+            .init(iterations: DetectionSettings.maximumAutomaticIterationCount)
         }
     }
 
@@ -62,8 +62,8 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     ///   - trainingData: The pictures and their annotations.
     ///   - parameters: The parameters of training.
     ///   - annotationType: The form of the annotations.
-    /// - Throws: `MLCreateError` for annotations that cannot be read, parameters out of range, a feature extractor that is
-    ///   not installed, and pictures none of which can be used.
+    /// - Throws: `MLCreateError` for annotations that cannot be read, parameters out of range, a feature extractor that
+    ///   is not installed, and pictures none of which can be used.
     public init(
         trainingData: DataSource,
         parameters: ModelParameters = .init(),

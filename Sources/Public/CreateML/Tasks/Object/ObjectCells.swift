@@ -86,8 +86,9 @@ enum ObjectCells {
         }
         for (index, element) in list.enumerated() {
             guard let object = element as? [String: Any], let label = text(object["label"]),
-                let place = object["coordinates"] as? [String: Any],
-                case let numbers = ["x", "y", "width", "height"].compactMap({ number(place[$0]) }), numbers.count == 4
+                let position = object["coordinates"] as? [String: Any],
+                case let numbers = ["x", "y", "width", "height"].compactMap({ number(position[$0]) }),
+                numbers.count == 4
             else {
                 picture.notes.append("annotation \(index) has no label, or no coordinates x, y, width and height")
                 continue

@@ -36,7 +36,7 @@ package struct ObjectDetection: Sendable {
     private let takesThreshold: Bool
 
     /// The confidence from which on detections count in metrics, as in Turi Create.
-    static let leastConfidence = 0.001
+    static let minimumConfidence = 0.001
 
     /// - Throws: `MLCreateError` for a model that is not a detector.
     package init(_ model: MLModel) throws {
@@ -77,10 +77,10 @@ package struct ObjectDetection: Sendable {
         if let confidence, takesThreshold { features[DetectionInterface.confidenceThreshold] = confidence }
         let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: features))
         guard let votes = output.featureValue(for: outputs.confidence)?.multiArrayValue,
-            let places = output.featureValue(for: outputs.coordinates)?.multiArrayValue
+            let positions = output.featureValue(for: outputs.coordinates)?.multiArrayValue
         else { throw MLCreateError.generic(reason: "the model gave no confidences or no coordinates") }
         let rows = MLShapedArray<Double>(converting: votes).scalars
-        let numbers = MLShapedArray<Double>(converting: places).scalars
+        let numbers = MLShapedArray<Double>(converting: positions).scalars
         guard rows.count / labels.count == numbers.count / 4, rows.count % labels.count == 0 else {
             throw MLCreateError.generic(
                 reason:
@@ -92,12 +92,12 @@ package struct ObjectDetection: Sendable {
             guard let best = row.indices.max(by: { row[$0] < row[$1] }), row[best] >= (confidence ?? 0) else {
                 return nil
             }
-            let place = numbers[4 * index..<4 * index + 4].map { $0 }
+            let position = numbers[4 * index..<4 * index + 4].map { $0 }
             let box = DetectionBox(
-                left: place[0] - place[2] / 2,
-                top: place[1] - place[3] / 2,
-                right: place[0] + place[2] / 2,
-                bottom: place[1] + place[3] / 2
+                left: position[0] - position[2] / 2,
+                top: position[1] - position[3] / 2,
+                right: position[0] + position[2] / 2,
+                bottom: position[1] + position[3] / 2
             )
             return .init(
                 object: DetectionObject(label: best - row.startIndex, box: box.intersection(.whole)),
@@ -117,8 +117,10 @@ package struct ObjectDetection: Sendable {
         result.objects = picture.objects.map {
             .init(label: labels[$0.label], box: $0.box, confidence: 1, isRight: false)
         }
-        let shown = picture.detections.filter { $0.confidence >= confidence }.sorted { $0.confidence > $1.confidence }
-        for detection in shown {
+        let displayed = picture.detections.filter { $0.confidence >= confidence }.sorted {
+            $0.confidence > $1.confidence
+        }
+        for detection in displayed {
             let object = detection.object
             let best = picture.objects.indices.filter { picture.objects[$0].label == object.label }
                 .max { picture.objects[$0].box.overlap(object.box) < picture.objects[$1].box.overlap(object.box) }
@@ -187,7 +189,7 @@ package struct ObjectEvaluation: Sendable {
                 indices[object.label].map { DetectionObject(label: $0, box: object.box) }
             }
             do {
-                let found = try detection.detections(in: picture.bitmap, confidence: ObjectDetection.leastConfidence)
+                let found = try detection.detections(in: picture.bitmap, confidence: ObjectDetection.minimumConfidence)
                 return .picture(.init(objects: objects, detections: found), notes: picture.notes)
             } catch { return .failure("\(files[index].path): \(error)") }
         }
@@ -221,7 +223,7 @@ package struct ObjectEvaluation: Sendable {
                 let example = examples[index].example
                 let found = try detection.detections(
                     in: ObjectPictures.bitmap(example.file),
-                    confidence: ObjectDetection.leastConfidence
+                    confidence: ObjectDetection.minimumConfidence
                 )
                 return AveragePrecision.Picture(objects: example.objects, detections: found)
             }

@@ -20,7 +20,7 @@ struct ObjectPicture: Sendable {
     var notes: [String]
 
     /// The least side of a box, as a share of the picture's.
-    private static let leastSide = 1e-4
+    private static let minimumSide = 1e-4
 
     /// Reads a picture and brings its boxes to fractions of the upright picture.
     /// - Throws: An error whose description says what is wrong with the file, or with what its annotations say of it.
@@ -54,7 +54,7 @@ struct ObjectPicture: Sendable {
                 )
             )
             let inside = box.intersection(.whole)
-            guard inside.width > leastSide, inside.height > leastSide else {
+            guard inside.width > minimumSide, inside.height > minimumSide else {
                 result.notes.append("the box of '\(object.label)' lies outside of the picture")
                 continue
             }

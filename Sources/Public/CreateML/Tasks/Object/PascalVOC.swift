@@ -72,7 +72,7 @@ struct XMLReader {
     /// The reason for which `read` returned nothing.
     private(set) var reason = ""
     private let bytes: [UInt8]
-    private var place = 0
+    private var position = 0
 
     /// Elements may lie in each other this deep.
     private static let depthLimit = 64
@@ -83,24 +83,24 @@ struct XMLReader {
     mutating func read() -> Element? {
         var open: [Element] = []
         var texts: [[UInt8]] = []
-        while place < bytes.count {
-            guard bytes[place] == UInt8(ascii: "<") else {
-                let end = bytes[place...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
-                if !texts.isEmpty { texts[texts.count - 1] += bytes[place..<end] }
-                place = end
+        while position < bytes.count {
+            guard bytes[position] == UInt8(ascii: "<") else {
+                let end = bytes[position...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+                if !texts.isEmpty { texts[texts.count - 1] += bytes[position..<end] }
+                position = end
                 continue
             }
             if skip("<!--", to: "-->") || skip("<?", to: "?>") { continue }
             if starts("<![CDATA[") {
-                let start = place + 9
+                let start = position + 9
                 guard skip("<![CDATA[", to: "]]>") else { return fail("a CDATA section has no end") }
-                if !texts.isEmpty { texts[texts.count - 1] += bytes[start..<place - 3] }
+                if !texts.isEmpty { texts[texts.count - 1] += bytes[start..<position - 3] }
                 continue
             }
             if skip("<!", to: ">") { continue }
             guard let end = tagEnd() else { return fail("a tag has no end") }
-            let tag = bytes[place + 1..<end]
-            place = end + 1
+            let tag = bytes[position + 1..<end]
+            position = end + 1
             if tag.first == UInt8(ascii: "/") {
                 guard var element = open.popLast(), let text = texts.popLast(),
                     element.name == Self.name(tag.dropFirst())
@@ -128,16 +128,16 @@ struct XMLReader {
         return nil
     }
 
-    private func starts(_ text: String) -> Bool { bytes[place...].starts(with: text.utf8) }
+    private func starts(_ text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
 
     /// Skips from one text to the end of another; returns whether both are there.
     private mutating func skip(_ start: String, to end: String) -> Bool {
         guard starts(start) else { return false }
         let mark = Array(end.utf8)
-        var index = place + start.utf8.count
+        var index = position + start.utf8.count
         while index + mark.count <= bytes.count {
             if bytes[index..<index + mark.count].elementsEqual(mark) {
-                place = index + mark.count
+                position = index + mark.count
                 return true
             }
             index += 1
@@ -148,7 +148,7 @@ struct XMLReader {
     /// The place of the `>` that ends the tag here, outside of quotes.
     private func tagEnd() -> Int? {
         var quote: UInt8?
-        for index in place + 1..<bytes.count {
+        for index in position + 1..<bytes.count {
             let byte = bytes[index]
             if let mark = quote {
                 if byte == mark { quote = nil }

@@ -122,21 +122,22 @@ extension MLRecommender.ModelParameters {
                 maxCount: maxCount
             )
         }
-        let given = try Observations(nearest, itemColumn, "similar", "score")
+        let provided = try Observations(nearest, itemColumn, "similar", "score")
         var lists = [[ItemSimilarities.Neighbor]](repeating: [], count: observations.items.count)
-        for entry in given.userPlaces.indices {
+        for entry in provided.userPlaces.indices {
             let names = (
-                given.users.identifiers[Int(given.userPlaces[entry])],
-                given.items.identifiers[Int(given.itemPlaces[entry])]
+                provided.users.identifiers[Int(provided.userPlaces[entry])],
+                provided.items.identifiers[Int(provided.itemPlaces[entry])]
             )
-            guard let item = observations.items.places[names.0], let other = observations.items.places[names.1] else {
+            guard let item = observations.items.positions[names.0], let other = observations.items.positions[names.1]
+            else {
                 throw MLCreateError.generic(
                     reason: "row \(entry) of the nearest items names '\(names.0)' and '\(names.1)', which are not both "
                         + "items of the training data; leave the row out"
                 )
             }
-            guard item != other, given.values[entry] > threshold else { continue }
-            lists[item].append(ItemSimilarities.Neighbor(item: Int32(other), similarity: given.values[entry]))
+            guard item != other, provided.values[entry] > threshold else { continue }
+            lists[item].append(ItemSimilarities.Neighbor(item: Int32(other), similarity: provided.values[entry]))
         }
         for item in lists.indices where lists[item].count > maxCount {
             lists[item].sort { ($1.similarity, $0.item) < ($0.similarity, $1.item) }

@@ -121,12 +121,12 @@ public struct MLRecommender {
     public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
         try task.checkNotReplaced("it cannot be asked for similar items: train anew to ask for them")
         try Self.check(maxCount: maxCount)
-        let places = try items.map { try observations.items.place($0, "item") }
+        let positions = try items.map { try observations.items.position($0, "item") }
         var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []
-        for case let place? in places {
-            let list = similarities.neighbors[place].sorted { ($1.similarity, $0.item) < ($0.similarity, $1.item) }
+        for case let position? in positions {
+            let list = similarities.neighbors[position].sorted { ($1.similarity, $0.item) < ($0.similarity, $1.item) }
             for (rank, neighbor) in list.prefix(maxCount).enumerated() {
-                rows.append((place, Int(neighbor.item), neighbor.similarity, rank + 1))
+                rows.append((position, Int(neighbor.item), neighbor.similarity, rank + 1))
             }
         }
         return try table(
@@ -176,7 +176,7 @@ public struct MLRecommender {
         var rows: [(owner: Int, item: Identifier, score: Double, rank: Int)] = []
         let names = try users.map { try observations.users.identifier($0, "user") }
         for (number, user) in names.enumerated() {
-            let chosen = observations.users.places[user].map { observations.ratings(of: $0) } ?? []
+            let chosen = observations.users.positions[user].map { observations.ratings(of: $0) } ?? []
             let best = try best(
                 maxCount,
                 for: chosen,
@@ -197,11 +197,11 @@ public struct MLRecommender {
     private struct Restriction {
         let identifiers: [Identifier]
         /// The places of those that the training data have.
-        let places: Set<Int>
+        let positions: Set<Int>
 
         init(_ identifiers: [Identifier], _ known: Identifiers) {
             self.identifiers = identifiers
-            places = Set(identifiers.compactMap { known.places[$0] })
+            positions = Set(identifiers.compactMap { known.positions[$0] })
         }
     }
 
@@ -231,10 +231,10 @@ public struct MLRecommender {
                 without: observed.map { known.identifiers[$0] } + excluded
             )
         }
-        let left = Set(observed + excluded.compactMap { known.places[$0] })
+        let left = Set(observed + excluded.compactMap { known.positions[$0] })
         let scores = similarities.scores(chosen)
         return ItemSimilarities.best(scores, count) { item in
-            !left.contains(item) && allowed?.places.contains(item) ?? true
+            !left.contains(item) && allowed?.positions.contains(item) ?? true
         }
         .map { (known.identifiers[$0], scores[$0]) }
     }
@@ -270,7 +270,7 @@ public struct MLRecommender {
         excludingObserved: Bool = true
     ) -> MLRecommenderMetrics {
         do {
-            guard let most = cutoffs.max(), cutoffs.allSatisfy({ $0 > 0 }) else {
+            guard let maximum = cutoffs.max(), cutoffs.allSatisfy({ $0 > 0 }) else {
                 throw MLCreateError.generic(reason: "the cutoffs are \(cutoffs); they are numbers above 0")
             }
             let tests = try Observations(testingData, userColumn, itemColumn, ratingColumn)
@@ -281,15 +281,15 @@ public struct MLRecommender {
             var precisions = [Double](repeating: 0, count: cutoffs.count)
             var recalls = precisions
             for (user, items) in relevant.enumerated() {
-                let place = observations.users.places[tests.users.identifiers[user]]
-                let chosen = place.map { observations.ratings(of: $0) } ?? []
+                let position = observations.users.positions[tests.users.identifiers[user]]
+                let chosen = position.map { observations.ratings(of: $0) } ?? []
                 let best = try best(
-                    most,
+                    maximum,
                     for: chosen,
                     among: nil,
                     without: excludingObserved ? chosen.map(\.item) : []
                 )
-                let isHit = best.map { tests.items.places[$0.item].map { items.contains($0) } ?? false }
+                let isHit = best.map { tests.items.positions[$0.item].map { items.contains($0) } ?? false }
                 for (index, cutoff) in cutoffs.enumerated() {
                     let hits = Double(isHit.prefix(cutoff).count { $0 })
                     precisions[index] += hits / Double(cutoff)

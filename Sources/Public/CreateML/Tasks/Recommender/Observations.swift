@@ -34,7 +34,7 @@ enum Identifier: Hashable, Sendable, CustomStringConvertible {
 /// Distinct identifiers, in the order in which they first appear.
 struct Identifiers: Sendable {
     private(set) var identifiers: [Identifier] = []
-    private(set) var places: [Identifier: Int] = [:]
+    private(set) var positions: [Identifier: Int] = [:]
     let areTexts: Bool
     private let columnName: String
 
@@ -76,10 +76,10 @@ struct Identifiers: Sendable {
                     reason: "row \(row) has no value in the \(role) column '\(column.name)'; remove the row"
                 )
             }
-            if let place = places[value] {
-                rows.append(Int32(place))
+            if let position = positions[value] {
+                rows.append(Int32(position))
             } else {
-                places[value] = identifiers.count
+                positions[value] = identifiers.count
                 rows.append(Int32(identifiers.count))
                 identifiers.append(value)
             }
@@ -99,10 +99,10 @@ struct Identifiers: Sendable {
     }
 
     /// The index of an identifier; `nil` if it is not among these.
-    func place(_ value: any MLIdentifier, _ role: String) throws -> Int? { places[try identifier(value, role)] }
+    func position(_ value: any MLIdentifier, _ role: String) throws -> Int? { positions[try identifier(value, role)] }
 
-    func column(_ name: String, _ places: [Int]) -> AnyColumn {
-        Self.column(name, places.map { identifiers[$0] }, areTexts)
+    func column(_ name: String, _ positions: [Int]) -> AnyColumn {
+        Self.column(name, positions.map { identifiers[$0] }, areTexts)
     }
 
     static func column(_ name: String, _ values: [Identifier], _ areTexts: Bool) -> AnyColumn {

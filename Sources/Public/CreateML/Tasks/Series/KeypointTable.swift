@@ -154,8 +154,8 @@ enum PoseAugmentation: Sendable {
         func mapped(_ change: (Float, Float) -> (Float, Float)) {
             for frame in 0..<count {
                 for joint in 0..<joints where isSeen(frame, joint) {
-                    let place = frame * size + joint
-                    (result[place], result[place + joints]) = change(window[place], window[place + joints])
+                    let position = frame * size + joint
+                    (result[position], result[position + joints]) = change(window[position], window[position + joints])
                 }
             }
         }
@@ -164,10 +164,10 @@ enum PoseAugmentation: Sendable {
             // Mirrors at the middle of the picture, whose width is 1, and exchanges left and right joints.
             for frame in 0..<count {
                 for (joint, other) in skeleton.mirrored.enumerated() {
-                    let place = frame * size + joint
-                    result[place] = isSeen(frame, other) ? 1 - window[frame * size + other] : 0
-                    result[place + joints] = window[frame * size + joints + other]
-                    result[place + 2 * joints] = window[frame * size + 2 * joints + other]
+                    let position = frame * size + joint
+                    result[position] = isSeen(frame, other) ? 1 - window[frame * size + other] : 0
+                    result[position + joints] = window[frame * size + joints + other]
+                    result[position + 2 * joints] = window[frame * size + 2 * joints + other]
                 }
             }
         case .rotate:
@@ -194,8 +194,8 @@ enum PoseAugmentation: Sendable {
             // Slows down by up to a quarter, with linear interpolation between poses.
             let speed = 0.75 + 0.25 * unit()
             for frame in 0..<count {
-                let place = Float(frame) * speed
-                let (first, part) = (Int(place), place - Float(Int(place)))
+                let position = Float(frame) * speed
+                let (first, part) = (Int(position), position - Float(Int(position)))
                 let second = min(first + 1, count - 1)
                 for joint in 0..<joints {
                     let isWhole = isSeen(first, joint) && isSeen(second, joint)

@@ -18,9 +18,9 @@ extension KeypointTask {
     static func run(_ source: DataSource, _ parameters: ModelParameters) throws -> SeriesRun<Self> {
         let (batchSize, iterations) = (parameters.batchSize, parameters.maximumIterations)
         let (frames, frameRate) = (parameters.window?.frames, parameters.window?.frameRate)
-        if let frames, frames < MiniRocket.leastLength {
+        if let frames, frames < MiniRocket.minimumLength {
             throw MLCreateError.generic(
-                reason: "predictionWindowSize is \(frames); it must be \(MiniRocket.leastLength) frames or more"
+                reason: "predictionWindowSize is \(frames); it must be \(MiniRocket.minimumLength) frames or more"
             )
         }
         guard batchSize > 0, iterations > 0 else {

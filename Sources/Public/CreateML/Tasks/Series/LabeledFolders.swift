@@ -72,12 +72,12 @@ extension LabeledFolders {
         _ proportions: [Double],
         _ generator: inout some RandomNumberGenerator
     ) throws -> [[String: [URL]]] {
-        let shares = try Proportions(proportions)
+        let fractions = try Proportions(proportions)
         var result = [[String: [URL]]](repeating: [:], count: proportions.count)
         for label in files.keys.sorted() {
             let shuffled = (files[label] ?? []).shuffled(using: &generator)
             var start = 0
-            for (part, end) in shares.ends(of: shuffled.count).enumerated() {
+            for (part, end) in fractions.ends(of: shuffled.count).enumerated() {
                 if end > start { result[part][label] = Array(shuffled[start..<end]) }
                 start = end
             }

@@ -130,14 +130,14 @@ struct RowGroups {
     let rows: [[Int]]
 
     init(_ keys: [String]) {
-        var places: [String: Int] = [:]
+        var positions: [String: Int] = [:]
         var names: [String] = []
         var rows: [[Int]] = []
         for (row, key) in keys.enumerated() {
-            if let place = places[key] {
-                rows[place].append(row)
+            if let position = positions[key] {
+                rows[position].append(row)
             } else {
-                places[key] = names.count
+                positions[key] = names.count
                 names.append(key)
                 rows.append([row])
             }

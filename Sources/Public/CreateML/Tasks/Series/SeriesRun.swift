@@ -54,9 +54,9 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     /// The learner, made on first use.
     private mutating func current() throws -> SeriesLearner {
         if let learner { return learner }
-        let made = try MLCreateError.translating { try SeriesLearner(problem) }
-        learner = made
-        return made
+        let created = try MLCreateError.translating { try SeriesLearner(problem) }
+        learner = created
+        return created
     }
 
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double] {

@@ -4,11 +4,11 @@ package import MLNumerics
 
 /// The pictures of a video, sampled by their time stamps, in their order.
 ///
-/// The program `ffmpeg` decodes; it runs as a child process that reads the one file and nothing else, and hands over one
-/// picture at a time. Rotated videos are turned upright, and pictures are made no larger than `longestSide`.
+/// The program `ffmpeg` decodes; it runs as a child process that reads the one file and nothing else, and hands over
+/// one picture at a time. Rotated videos are turned upright, and pictures are made no larger than `maximumSide`.
 package final class VideoFrames {
     /// The largest width and height of a picture, in pixels.
-    package static let longestSide = 1280
+    package static let maximumSide = 1280
 
     private let process = Process()
     private let pipe = Pipe()
@@ -51,7 +51,7 @@ package final class VideoFrames {
                 arguments += ["-t", "\(seconds.upperBound - max(seconds.lowerBound, 0))"]
             }
         }
-        let side = Self.longestSide
+        let side = Self.maximumSide
         let scale = "scale=w='if(gt(iw,ih),min(\(side),iw),-2)':h='if(gt(iw,ih),-2,min(\(side),ih))'"
         arguments += ["-i", "file:" + url.absoluteURL.path, "-map", "0:v:0", "-an"]
         arguments += ["-vf", "fps=\(frameRate),\(scale)", "-f", "image2pipe", "-c:v", "ppm", "pipe:1"]

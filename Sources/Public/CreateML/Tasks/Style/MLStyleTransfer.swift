@@ -7,9 +7,9 @@ import MLStyleTraining
 /// Draws pictures in the style of another picture.
 ///
 /// A network learns from one style picture and a few tens of content pictures: a second network, which was trained to
-/// recognise things and stays as it is, measures how far drawn pictures are from the style, and from what they show. That
-/// network is not a part of this package; `coreml extractor install efficientnet-lite0` installs the default one, and
-/// `ModelParameters.featureExtractor` takes another.
+/// recognise things and stays as it is, measures how far drawn pictures are from the style, and from what they show.
+/// That network is not a part of this package; `coreml extractor install efficientnet-lite0` installs the default one,
+/// and `ModelParameters.featureExtractor` takes another.
 ///
 /// Models take a picture `image` of any size from 64 × 64 pixels on and give `stylizedImage` in the same size.
 public struct MLStyleTransfer: MLSessionTask, Sendable {
@@ -55,11 +55,11 @@ public struct MLStyleTransfer: MLSessionTask, Sendable {
     /// - Returns: The drawn picture, in the same size.
     /// - Throws: `MLCreateError.generic` for a smaller picture.
     public func stylize(image: CGImage) throws -> CGImage? {
-        let least = StyleNetwork.leastSide
-        guard image.width >= least, image.height >= least else {
+        let minimum = StyleNetwork.minimumSide
+        guard image.width >= minimum, image.height >= minimum else {
             throw MLCreateError.generic(
                 reason:
-                    "the picture has \(image.width) × \(image.height) pixels; the model takes \(least) × \(least) or more"
+                    "the picture has \(image.width) × \(image.height) pixels; the model takes \(minimum) × \(minimum) or more"
             )
         }
         let value = try MLFeatureValue(

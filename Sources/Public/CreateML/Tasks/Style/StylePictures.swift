@@ -55,7 +55,7 @@ struct StylePictures: Sendable {
         if let fitting { return bitmap.fitted(fitting, width: density, height: density) }
         let factor = Double(density) / Double(min(bitmap.width, bitmap.height))
         func side(_ length: Int) -> Int {
-            min(max(Int((Double(length) * factor).rounded()), density), StylePicture.largestSide)
+            min(max(Int((Double(length) * factor).rounded()), density), StylePicture.maximumSide)
         }
         return bitmap.resampled(width: side(bitmap.width), height: side(bitmap.height))
     }

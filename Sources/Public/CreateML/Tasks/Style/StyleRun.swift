@@ -144,8 +144,8 @@ struct StyleRun: TrainingRun {
             throw reader.damaged("its options cannot be read")
         }
         func picture(_ reader: inout CheckpointReader) throws -> StylePicture {
-            let width = try reader.readInt(in: 1...StylePicture.largestSide, "a width")
-            let height = try reader.readInt(in: 1...StylePicture.largestSide, "a height")
+            let width = try reader.readInt(in: 1...StylePicture.maximumSide, "a width")
+            let height = try reader.readInt(in: 1...StylePicture.maximumSide, "a height")
             let bytes: [UInt8] = try reader.readArray()
             do { return try StylePicture(width: width, height: height, bytes: bytes) } catch {
                 throw reader.damaged("a picture has \(bytes.count) bytes")

@@ -110,9 +110,9 @@ package struct TrainedTable: Sendable {
 
     private static func sample(_ rows: EncodedTable, _ targets: TargetContent) -> (EncodedTable, TargetContent) {
         // The memory of the caller's frame is not kept with the model.
-        guard rows.rowCount > PermutationImportance.Extent.mostRows else { return (rows.owned, targets) }
+        guard rows.rowCount > PermutationImportance.Extent.maximumRowCount else { return (rows.owned, targets) }
         var generator = SplitMix64(seed: 0)
-        let kept = (0..<rows.rowCount).shuffled(using: &generator).prefix(PermutationImportance.Extent.mostRows)
+        let kept = (0..<rows.rowCount).shuffled(using: &generator).prefix(PermutationImportance.Extent.maximumRowCount)
             .sorted()
         return (rows.rows(kept), targets.rows(kept))
     }

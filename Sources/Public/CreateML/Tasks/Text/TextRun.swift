@@ -157,11 +157,11 @@ struct TextRun<Task: TextTask>: TrainingRun where Task.Learner.Parameters == Tas
     /// The learner, made on first use.
     private mutating func current() throws -> Task.Learner {
         if let learner { return learner }
-        let made = try MLCreateError.translating {
+        let created = try MLCreateError.translating {
             try Task.Learner(training, validation: validation, modelParameters)
         }
-        learner = made
-        return made
+        learner = created
+        return created
     }
 
     var parameters: [SessionParameter] {

@@ -75,26 +75,26 @@ extension DataFrame {
 }
 
 /// The index of each label in their sorted list.
-struct LabelPlaces {
+struct LabelIndices {
     let labels: [String]
-    private let places: [String: Int]
+    private let positions: [String: Int]
 
     init(_ labels: some Sequence<String>) {
         self.labels = Set(labels).sorted()
-        places = Dictionary(uniqueKeysWithValues: self.labels.enumerated().map { ($1, $0) })
+        positions = Dictionary(uniqueKeysWithValues: self.labels.enumerated().map { ($1, $0) })
     }
 
     /// - Precondition: the label is one of them.
-    subscript(label: String) -> Int { places[label]! }
+    subscript(label: String) -> Int { positions[label]! }
 }
 
 /// The confusion matrix of labels.
 func counted(_ truth: [String], _ predictions: [String], labels: [String]) -> ConfusionCounts {
-    let places = LabelPlaces(labels + truth + predictions)
+    let positions = LabelIndices(labels + truth + predictions)
     return ConfusionCounts(
-        strings: places.labels,
-        truth: truth.map { places[$0] },
-        predictions: predictions.map { places[$0] }
+        strings: positions.labels,
+        truth: truth.map { positions[$0] },
+        predictions: predictions.map { positions[$0] }
     )
 }
 

@@ -18,12 +18,12 @@ struct TextClassifierLearner: TextLearner {
         validation: MLTextClassifier.Examples?,
         _ parameters: MLTextClassifier.ModelParameters
     ) throws {
-        let places = LabelPlaces(training.labels + (validation?.labels ?? []))
+        let positions = LabelIndices(training.labels + (validation?.labels ?? []))
         self.validation = validation
         trainer = try TextClassifierTrainer(
             texts: training.texts,
-            targets: training.labels.map { places[$0] },
-            labels: places.labels,
+            targets: training.labels.map { positions[$0] },
+            labels: positions.labels,
             settings: try parameters.settings()
         )
     }

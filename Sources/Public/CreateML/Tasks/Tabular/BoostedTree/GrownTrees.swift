@@ -90,21 +90,21 @@ extension RegressionTree {
             .allSatisfy({ $0 == count })
         else { throw refuse("has lists of different lengths") }
         self.init()
-        nodes = try (0..<count).map { place in
+        nodes = try (0..<count).map { position in
             var node = Node.empty
-            guard grown.features[place] >= 0 else {
-                guard grown.values[place].isFinite else { throw refuse("has a leaf of \(grown.values[place])") }
-                node.value = grown.values[place]
+            guard grown.features[position] >= 0 else {
+                guard grown.values[position].isFinite else { throw refuse("has a leaf of \(grown.values[position])") }
+                node.value = grown.values[position]
                 return node
             }
-            (node.feature, node.threshold) = (grown.features[place], grown.thresholds[place])
-            (node.left, node.right) = (grown.lefts[place], grown.rights[place])
-            node.missingGoesLeft = grown.missingGoesLeft[place]
+            (node.feature, node.threshold) = (grown.features[position], grown.thresholds[position])
+            (node.left, node.right) = (grown.lefts[position], grown.rights[position])
+            node.missingGoesLeft = grown.missingGoesLeft[position]
             guard Int(node.feature) < columns, !node.threshold.isNaN else {
                 throw refuse("tests column \(node.feature) of \(columns) at \(node.threshold)")
             }
-            guard place + 1..<count ~= Int(node.left), place + 1..<count ~= Int(node.right) else {
-                throw refuse("has the nodes \(node.left) and \(node.right) below node \(place) of \(count)")
+            guard position + 1..<count ~= Int(node.left), position + 1..<count ~= Int(node.right) else {
+                throw refuse("has the nodes \(node.left) and \(node.right) below node \(position) of \(count)")
             }
             return node
         }

@@ -71,7 +71,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
     var fingerprint: UInt64 { table.fingerprint }
     var phase: MLPhase { .training }
     var iteration: Int { trials.count }
-    var plan: [PlannedPhase] { [PlannedPhase(.training, trials.most)] }
+    var plan: [PlannedPhase] { [PlannedPhase(.training, trials.maximumTrialCount)] }
     var isFinished: Bool { trials.next == nil }
 
     // MARK: Trials
@@ -130,7 +130,7 @@ struct ChoiceRun<Product: ChosenTask>: TrainingRun {
             throw MLCreateError.generic(
                 reason:
                     "the session's iterations end after \(trials.count) trials, before an algorithm is chosen; allow "
-                    + "\(trials.most)"
+                    + "\(trials.maximumTrialCount)"
             )
         }
         let best = trials.best ?? (0, 0)

@@ -37,7 +37,7 @@ struct ChoiceTrials: Sendable {
     /// The candidates of this repeat.
     private var running: [Int]
     /// The number of trials of this repeat.
-    private var place = 0
+    private var position = 0
 
     init(_ candidates: [ChoiceCandidate], folds: [Int], measure: Measure) {
         self.candidates = candidates
@@ -48,12 +48,12 @@ struct ChoiceTrials: Sendable {
     }
 
     /// The maximum number of trials.
-    var most: Int { folds.reduce(0, +) * candidates.count }
+    var maximumTrialCount: Int { folds.reduce(0, +) * candidates.count }
 
     /// The next trial; `nil` at the end.
     var next: (repeated: Int, fold: Int, candidate: Int)? {
         guard repeated < folds.count, !running.isEmpty else { return nil }
-        return (repeated, place / running.count, running[place % running.count])
+        return (repeated, position / running.count, running[position % running.count])
     }
 
     /// Adds the scores of the next trial, one for each stage.
@@ -61,10 +61,10 @@ struct ChoiceTrials: Sendable {
         guard let next else { return }
         scores[next.candidate].append(stages)
         count += 1
-        place += 1
-        if place == running.count * folds[repeated] {
-            (repeated, place) = (repeated + 1, 0)
-            if let best { running = running.filter { lead(of: $0, over: best.candidate) >= -Self.mostBehind } }
+        position += 1
+        if position == running.count * folds[repeated] {
+            (repeated, position) = (repeated + 1, 0)
+            if let best { running = running.filter { lead(of: $0, over: best.candidate) >= -Self.maximumDeficit } }
         }
     }
 
@@ -90,14 +90,14 @@ struct ChoiceTrials: Sendable {
     /// alone.
     private static let variedMargin = 0.5
     /// The lag, in standard errors, from which a candidate is not tried any more.
-    private static let mostBehind = 2.0
+    private static let maximumDeficit = 2.0
 
     /// The best candidate that was tried in every repeat so far, with its best stage; the first of equal ones.
     var best: (candidate: Int, stage: Int)? {
-        let most = scores.map(\.count).max() ?? 0
-        guard most > 0 else { return nil }
+        let maximumTrialCount = scores.map(\.count).max() ?? 0
+        guard maximumTrialCount > 0 else { return nil }
         func first(isVaried: Bool) -> Int? {
-            candidates.indices.filter { scores[$0].count == most && candidates[$0].isVaried == isVaried }
+            candidates.indices.filter { scores[$0].count == maximumTrialCount && candidates[$0].isVaried == isVaried }
                 .map { (number: $0, mean: mean($0, bestStage($0))) }.min { $0.mean < $1.mean }?.number
         }
         guard let usual = first(isVaried: false) else { return first(isVaried: true).map { ($0, bestStage($0)) } }
@@ -148,11 +148,11 @@ extension ChoiceTrials {
     /// Writes the scores of the trials in their order.
     func encode(to writer: inout CheckpointWriter) {
         var replay = ChoiceTrials(candidates, folds: folds, measure: measure)
-        var taken = [Int](repeating: 0, count: candidates.count)
+        var used = [Int](repeating: 0, count: candidates.count)
         writer.write(UInt64(count))
         while replay.count < count, let next = replay.next {
-            let stages = scores[next.candidate][taken[next.candidate]]
-            taken[next.candidate] += 1
+            let stages = scores[next.candidate][used[next.candidate]]
+            used[next.candidate] += 1
             writer.write(stages.map(\.rows))
             writer.write(stages.map(\.errors))
             writer.write(stages.map(\.losses))
@@ -163,7 +163,7 @@ extension ChoiceTrials {
     /// Restores the scores of trials with the same candidates and folds.
     mutating func restore(from reader: inout CheckpointReader) throws {
         var fresh = ChoiceTrials(candidates, folds: folds, measure: measure)
-        let written = try reader.readInt(in: 0...most, "the number of trials")
+        let written = try reader.readInt(in: 0...maximumTrialCount, "the number of trials")
         for _ in 0..<written {
             guard let next = fresh.next else { throw reader.damaged("the number of trials") }
             let rows: [Int] = try reader.readArray()

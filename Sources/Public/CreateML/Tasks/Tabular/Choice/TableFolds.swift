@@ -23,11 +23,11 @@ package struct TableFolds: Sendable {
             var generator = SplitMix64(seed: 42 &+ UInt64(number))
             var folds = [[Int]](repeating: [], count: count)
             // Each group continues at the fold after the previous group's last one, so that folds are of equal size.
-            var place = 0
+            var position = 0
             for group in groups {
                 for row in group.shuffled(using: &generator) {
-                    folds[place % count].append(row)
-                    place += 1
+                    folds[position % count].append(row)
+                    position += 1
                 }
             }
             return folds.filter { !$0.isEmpty }.map { $0.sorted() }

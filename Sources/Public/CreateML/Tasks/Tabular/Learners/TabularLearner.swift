@@ -39,17 +39,17 @@ struct HeldOutRows: Sendable {
     var losses: [Double] = []
 
     /// The maximum log loss of a row, that of a class with the probability 1e-13.
-    private static let mostLoss = 30.0
+    private static let maximumLoss = 30.0
 
     /// The log loss of a row.
     /// - Parameters:
     ///   - label: The index of its class; -1 for one that has no score.
     ///   - scores: The scores of all classes before softmax.
-    /// - Returns: The loss, at most `mostLoss`.
+    /// - Returns: The loss, at most `maximumLoss`.
     static func logLoss(of label: Int, _ scores: [Double]) -> Double {
-        guard label >= 0 else { return mostLoss }
+        guard label >= 0 else { return maximumLoss }
         let highest = scores.reduce(-Double.infinity, max)
-        return min(highest + log(scores.reduce(0) { $0 + exp($1 - highest) }) - scores[label], mostLoss)
+        return min(highest + log(scores.reduce(0) { $0 + exp($1 - highest) }) - scores[label], maximumLoss)
     }
 }
 

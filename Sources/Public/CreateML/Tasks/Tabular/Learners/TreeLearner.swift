@@ -76,8 +76,8 @@ struct TreeLearner: TabularLearner {
     }
 
     /// Adds the trees of an iteration to the sums of the validation rows, and measures them.
-    /// - Throws: `MLCreateError` if training may stop early and no iteration so far has a loss that can be compared: the
-    ///   model would have no trees.
+    /// - Throws: `MLCreateError` if training may stop early and no iteration so far has a loss that can be compared:
+    ///   the model would have no trees.
     private mutating func validate(_ trees: ArraySlice<RegressionTree>) throws -> [MLProgress.Metric: Double] {
         guard let validation else { return [:] }
         for (output, tree) in trees.enumerated() {
@@ -87,10 +87,10 @@ struct TreeLearner: TabularLearner {
         let loss = loss(sums, validationMeasures.targets, scale)
         if loss < best.loss { best = (loss, trees.endIndex / objective.outputCount) }
         guard best.iteration > 0 || settings.earlyStoppingRounds == nil else {
-            let most = validationMeasures.targets.map(\.magnitude).max() ?? 0
+            let maximum = validationMeasures.targets.map(\.magnitude).max() ?? 0
             throw MLCreateError.generic(
                 reason: "the validation loss is \(loss), so that early stopping cannot find the best iteration; the "
-                    + "greatest validation target is \(most): check it, or leave earlyStoppingRounds out"
+                    + "greatest validation target is \(maximum): check it, or leave earlyStoppingRounds out"
             )
         }
         return validationMeasures.metrics({ prediction(sums, $0, scale) }, loss: loss, isValidation: true)
@@ -109,7 +109,9 @@ struct TreeLearner: TabularLearner {
         case .logistic: return sums[row] >= 0 ? 1 : 0
         case .softmax:
             var highest = row * outputs
-            for place in row * outputs + 1..<(row + 1) * outputs where sums[place] > sums[highest] { highest = place }
+            for position in row * outputs + 1..<(row + 1) * outputs where sums[position] > sums[highest] {
+                highest = position
+            }
             return Double(highest - row * outputs)
         }
     }
@@ -151,7 +153,7 @@ struct TreeLearner: TabularLearner {
     mutating func restore(state: [UInt8]) throws {
         try MLCreateError.translating { try trainer.restore(state) }
         best = (.infinity, 0)
-        for place in validationSums.indices { validationSums[place] = objective.baseScore }
+        for position in validationSums.indices { validationSums[position] = objective.baseScore }
         let trees = trainer.trees
         for start in stride(from: 0, to: trees.count, by: objective.outputCount) {
             _ = try validate(trees[start..<start + objective.outputCount])

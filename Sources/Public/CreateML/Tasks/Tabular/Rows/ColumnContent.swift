@@ -87,9 +87,10 @@ enum ColumnContent: Sendable {
     }
 
     private func checkFinite(_ name: String) throws {
-        func fail(_ row: Int, _ value: Double, _ place: String = "") -> MLCreateError {
+        func fail(_ row: Int, _ value: Double, _ position: String = "") -> MLCreateError {
             .generic(
-                reason: "the column '\(name)' is \(value) in row \(row)\(place); replace the value, or remove the row"
+                reason:
+                    "the column '\(name)' is \(value) in row \(row)\(position); replace the value, or remove the row"
             )
         }
         switch self {

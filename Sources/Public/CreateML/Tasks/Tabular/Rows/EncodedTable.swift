@@ -27,16 +27,18 @@ enum EncodedFeature: Sendable {
             self.width = width
         }
 
-        init<Key: Hashable>(_ rows: [[Key: Double]?], _ places: [Key: Int32]) {
-            width = places.count
+        init<Key: Hashable>(_ rows: [[Key: Double]?], _ positions: [Key: Int32]) {
+            width = positions.count
             starts.reserveCapacity(rows.count + 1)
             var entries: [(Int32, Double)] = []
             for row in rows {
                 entries.removeAll(keepingCapacity: true)
-                for (key, value) in row ?? [:] { if let place = places[key] { entries.append((place, value)) } }
+                for (key, value) in row ?? [:] {
+                    if let position = positions[key] { entries.append((position, value)) }
+                }
                 entries.sort { $0.0 < $1.0 }
-                for (place, value) in entries {
-                    columns.append(place)
+                for (position, value) in entries {
+                    columns.append(position)
                     values.append(value)
                 }
                 starts.append(columns.count)
@@ -93,12 +95,12 @@ struct EncodedTable: Sendable {
     }
 
     /// The maximum memory of the table that trees are trained on, 16 GiB.
-    private static let mostBytes = 16 << 30
+    private static let maximumByteCount = 16 << 30
 
     /// The rows for trees: single precision, by column.
     func treeTable(_ layout: FeatureLayout) throws -> TreeTrainingTable {
         let (bytes, overflows) = (rowCount * 4).multipliedReportingOverflow(by: width)
-        guard !overflows, bytes <= Self.mostBytes else {
+        guard !overflows, bytes <= Self.maximumByteCount else {
             let widest = layout.features.max { $0.kind.width < $1.kind.width }
             throw MLCreateError.generic(
                 reason:
@@ -114,7 +116,9 @@ struct EncodedTable: Sendable {
             case .categories(let values, let count):
                 let first = columns.count
                 for _ in 0..<count { columns.append([Float](repeating: 0, count: rowCount)) }
-                for (row, place) in values.enumerated() where place >= 0 { columns[first + Int(place)][row] = 1 }
+                for (row, position) in values.enumerated() where position >= 0 {
+                    columns[first + Int(position)][row] = 1
+                }
             case .sparse(let sparse):
                 let first = columns.count
                 for _ in 0..<sparse.width { columns.append([Float](repeating: 0, count: rowCount)) }
@@ -148,9 +152,9 @@ struct EncodedTable: Sendable {
         var columns: [String: FeatureColumn] = [:]
         for (feature, encoded) in zip(layout.features, features) {
             switch (feature.kind, encoded) {
-            case (.categories(let list), .categories(let places, _)):
+            case (.categories(let list), .categories(let positions, _)):
                 let none = Self.unknown(list)
-                columns[feature.name] = .strings(places.map { $0 < 0 ? none : list[Int($0)] })
+                columns[feature.name] = .strings(positions.map { $0 < 0 ? none : list[Int($0)] })
             case (.keys(let list), .sparse(let sparse)):
                 columns[feature.name] = .values(
                     (0..<rowCount).map { row in

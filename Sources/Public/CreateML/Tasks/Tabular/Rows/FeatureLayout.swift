@@ -99,12 +99,12 @@ struct FeatureLayout: Hashable, Sendable {
             case (.number, .texts(let values)) where values.allSatisfy({ $0 == nil }):
                 return .numbers(NumberColumn([Double](repeating: .nan, count: values.count)))
             case (.categories(let list), .texts(let values)):
-                let places = Self.places(list)
-                return .categories(values.map { $0.flatMap { places[$0] } ?? -1 }, count: list.count)
+                let positions = Self.positions(list)
+                return .categories(values.map { $0.flatMap { positions[$0] } ?? -1 }, count: list.count)
             case (.keys(let list), .dictionaries(let values)):
-                return .sparse(EncodedFeature.Sparse(values, Self.places(list)))
+                return .sparse(EncodedFeature.Sparse(values, Self.positions(list)))
             case (.integerKeys(let list), .integerDictionaries(let values)):
-                return .sparse(EncodedFeature.Sparse(values, Self.places(list)))
+                return .sparse(EncodedFeature.Sparse(values, Self.positions(list)))
             case (.array(let shape), .arrays(let values)):
                 let width = feature.kind.width
                 var result: [Double] = []
@@ -132,10 +132,10 @@ struct FeatureLayout: Hashable, Sendable {
         }
     }
 
-    private static func places<Key: Hashable>(_ list: [Key]) -> [Key: Int32] {
+    private static func positions<Key: Hashable>(_ list: [Key]) -> [Key: Int32] {
         var result: [Key: Int32] = [:]
         result.reserveCapacity(list.count)
-        for (place, key) in list.enumerated() { result[key] = Int32(place) }
+        for (position, key) in list.enumerated() { result[key] = Int32(position) }
         return result
     }
 }

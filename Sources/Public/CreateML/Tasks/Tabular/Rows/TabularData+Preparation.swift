@@ -100,11 +100,11 @@ enum TargetContent: Sendable {
         switch (self, labels) {
         case (.numbers(let values), nil): return values
         case (.texts(let values), .strings(let list)?):
-            let places = Dictionary(uniqueKeysWithValues: zip(list, 0...))
-            return values.map { Double(places[$0] ?? -1) }
+            let positions = Dictionary(uniqueKeysWithValues: zip(list, 0...))
+            return values.map { Double(positions[$0] ?? -1) }
         case (.integers(let values), .integers(let list)?):
-            let places = Dictionary(uniqueKeysWithValues: zip(list, 0...))
-            return values.map { Double(places[$0] ?? -1) }
+            let positions = Dictionary(uniqueKeysWithValues: zip(list, 0...))
+            return values.map { Double(positions[$0] ?? -1) }
         default:
             throw MLCreateError.type(
                 reason: "the targets are of another type than those that the model was trained on"

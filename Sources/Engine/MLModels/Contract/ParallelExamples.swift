@@ -2,18 +2,19 @@ import MLKernels
 package import MLNumerics
 import Synchronization
 
-/// An engine that may call code of the app, which then is called on the thread that predicts, for one example at a time.
+/// An engine that may call code of the app, which then is called on the thread that predicts, for one example at a
+/// time.
 package protocol AppCalling {
     var callsApp: Bool { get }
 }
 
 /// Work on many examples, spread over the workers.
-package enum ExampleSpread {
+package enum ParallelExamples {
     /// Computes a result for each index.
     ///
-    /// As many indices as there are workers are computed at the same time, each on one thread, because kernels that share
-    /// a prediction's work wait for each other at every step. The remainder, for which some workers would have nothing to
-    /// do, follows one by one, and kernels divide its work.
+    /// As many indices as there are workers are computed at the same time, each on one thread, because kernels that
+    /// share a prediction's work wait for each other at every step. The remainder, for which some workers would have
+    /// nothing to do, follows one by one, and kernels divide its work.
     ///
     /// - Parameters:
     ///   - indices: The indices of the examples.
@@ -34,19 +35,19 @@ package enum ExampleSpread {
         results.withUnsafeMutableBufferPointer { results in
             // Each place is written by the one worker that it is given to.
             nonisolated(unsafe) let results = results
-            func fill(_ place: Int) {
+            func fill(_ position: Int) {
                 // The caller's thread, which takes part, sees the task.
                 if Task.isCancelled { isCancelled.store(true, ordering: .relaxed) }
-                results[place] = Cancellation.$current.withValue(cancellation) {
+                results[position] = Cancellation.$current.withValue(cancellation) {
                     Result { () throws(ModelError) in
                         if isCancelled.load(ordering: .relaxed) { throw Cancellation.error }
                         try Cancellation.check()
-                        return try compute(indices.lowerBound + place)
+                        return try compute(indices.lowerBound + position)
                     }
                 }
             }
-            Workers.parallelFor(spread) { place, _ in fill(place) }
-            for place in spread..<indices.count { fill(place) }
+            Workers.parallelFor(spread) { position, _ in fill(position) }
+            for position in spread..<indices.count { fill(position) }
         }
         return results.compactMap { $0 }
     }

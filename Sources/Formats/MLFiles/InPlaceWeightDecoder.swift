@@ -5,7 +5,7 @@ import MLSpecification
 /// (`PlacedWeights`).
 ///
 /// Models decoded this way are for predictions only.
-struct WeightPlacing {
+struct InPlaceWeightDecoder {
     /// The size in bytes below which weights are decoded.
     private static let threshold = 1 << 14
     private static let deepest = 100
@@ -16,9 +16,9 @@ struct WeightPlacing {
     /// The message without its large weights; `nil` when the bytes are no message, or have no large weights.
     ///
     /// `file` holds the bytes of a model and must be kept while the result is used.
-    static func slimmed(_ file: TensorStorage) -> [UInt8]? {
+    static func strippedOfWeights(_ file: TensorStorage) -> [UInt8]? {
         file.withBytes { bytes in
-            let placing = WeightPlacing(bytes: bytes, storage: NumberedStorages.number(for: file))
+            let placing = InPlaceWeightDecoder(bytes: bytes, storage: NumberedStorages.number(for: file))
             return placing.message(0..<bytes.count, "Model", depth: 0)
         }
     }
