@@ -201,7 +201,7 @@ class HandPoseClassifier(_KeypointClassifier):
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         batch_size: the mini-batch size.
         maximum_iterations: the maximum number of iterations.
-        augmentations: changes of which examples are made: horizontallyFlip, rotate, scale, translate.
+        augmentations: transformations that add examples: horizontallyFlip, rotate, scale, translate.
         """
         return cls._train(
             data, {"sessionId": session_id, "label": label, "keypoints": keypoints},
@@ -245,7 +245,7 @@ class HandActionClassifier(_KeypointClassifier):
         maximum_iterations: the maximum number of iterations.
         prediction_window_size: the number of frames in a prediction.
         target_frame_rate: frames per second of the key points, recorded with the session.
-        augmentations: changes of which examples are made: dropFrames, horizontallyFlip, interpolateFrames, rotate, scale,
+        augmentations: transformations that add examples: dropFrames, horizontallyFlip, interpolateFrames, rotate, scale,
             translate.
         """
         return cls._train(
@@ -294,7 +294,7 @@ class ActionClassifier(_KeypointClassifier):
         maximum_iterations: the maximum number of iterations.
         prediction_window_size: the number of frames in a prediction.
         target_frame_rate: frames per second of the key points, recorded with the session.
-        augmentations: changes of which examples are made: horizontalFlip, which is the default; () for none.
+        augmentations: transformations that add examples: horizontalFlip, which is the default; () for none.
         """
         return cls._train(
             data, {"sessionId": session_id, "label": label, "keypoints": keypoints},

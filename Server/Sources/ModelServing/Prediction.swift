@@ -6,7 +6,7 @@ package enum BatchForm: Sendable, Equatable {
     /// One by one, on all workers.
     case single
     /// By `predictions(fromBatch:)`, which this model computes together.
-    case predictBatch
+    case together
     /// As one example: all arrays have a leading axis of any extent, along which the model computes independently.
     case stacked
 }

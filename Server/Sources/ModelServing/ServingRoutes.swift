@@ -157,7 +157,7 @@ package struct ServingRoutes: Sendable {
             try body.withUnsafeReadableBytes { bytes in
                 var reader = JSONReader(bytes)
                 try reader.object("the request") { reader, key in
-                    if key == "ready" { isReady = try reader.flag("ready") } else { try reader.skipValue() }
+                    if key == "ready" { isReady = try reader.boolean("ready") } else { try reader.skipValue() }
                 }
                 try reader.finish()
             }

@@ -47,12 +47,12 @@ struct ArchiveCard {
         byteCount = archive.byteCount
         interface = archive.summary.interface.map(Texts.short)
         let features = archive.summary.features ?? []
-        func features(_ role: String) -> [Feature] {
+        func list(_ role: String) -> [Feature] {
             features.filter { $0.role == role }.map { Feature(role: $0.role, name: $0.name, type: $0.type) }
         }
-        inputs = features("input")
-        outputs = features("output")
-        states = features("state")
+        inputs = list("input")
+        outputs = list("output")
+        states = list("state")
         hasFeatures = !features.isEmpty
         hasStates = !states.isEmpty
         encryption = archive.summary.encryption

@@ -24,7 +24,7 @@ export class Parcel {
   }
 }
 
-/*/** An error message of the server; `input` is the input that it is about. */
+/** An error message of the server; `input` is the input that it is about. */
 export class ModelProblem extends Error {
   constructor(message, input) { super(message); this.input = input; }
 }

@@ -175,7 +175,7 @@ struct TestModel: ParsableCommand {
         }
         if let imageTolerance {
             let (largest, mean) = try numbers(imageTolerance, "--image-tolerance")
-            table.images = ImageTolerance(largest: largest, mean: mean ?? largest)
+            table.images = ImageTolerance(maximum: largest, mean: mean ?? largest)
         }
         return table
     }

@@ -14,7 +14,7 @@ final class UpdateProgress {
     /// Shows where an update continues from a checkpoint.
     func resumed(_ position: UpdatePosition) {
         guard position.hasBegun, !json else { return }
-        note("continuing in epoch \(position.epoch + 1), after \(position.location) examples")
+        note("continuing in epoch \(position.epoch + 1), after \(position.exampleIndex) examples")
     }
 
     func show(_ event: UpdateSession.Event, _ session: UpdateSession) {
