@@ -195,7 +195,7 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ] + coreML
         ),
-        // What `scripts/s3-tests` compares with botocore.
+        // What `scripts/checks/s3-tests` compares with botocore.
         .executableTarget(
             name: "SignatureRunner",
             dependencies: ["ServerBlobs"],
