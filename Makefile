@@ -1,6 +1,6 @@
 .PHONY: demo docs demo-stickers demo-adapt demo-extractor demo-orders demo-houses demo-topics demo-digits demo-style demo-questions demo-deployment demo-deployment-keep test bench format setup build conformance tuf-conformance zoo
 
-# A build of the whole package would build the tools of its plugins a second time; `scripts/example-package --from-source` does.
+# A build of the whole package would build the tools of its plugins a second time; `scripts/checks/example-package --from-source` does.
 export COREML_WITHOUT_PLUGINS = 1
 
 # ARGS is the input of a demo: each one ends with an example.
@@ -22,19 +22,19 @@ demo-adapt demo-extractor demo-orders demo-topics demo-digits: setup
 	@swift run -c release $@ $(ARGS)
 
 demo-houses: setup
-	@$(if $(ARGS),,table=$$(scripts/houses-table) &&) swift run -c release $@ $(if $(ARGS),$(ARGS),"$$table")
+	@$(if $(ARGS),,table=$$(scripts/demos/houses-table) &&) swift run -c release $@ $(if $(ARGS),$(ARGS),"$$table")
 
 demo-style: setup
-	@scripts/demo-style $(ARGS)
+	@scripts/demos/demo-style $(ARGS)
 
 demo-questions: setup
-	@scripts/demo-questions $(ARGS)
+	@scripts/demos/demo-questions $(ARGS)
 
 demo-deployment: setup
-	@scripts/demo-deployment
+	@scripts/demos/demo-deployment
 
 demo-deployment-keep: setup
-	@scripts/demo-deployment --keep
+	@scripts/demos/demo-deployment --keep
 
 test: setup
 	@scripts/test

@@ -771,7 +771,7 @@ if Context.environment["COREML_FUZZ"] != nil {
 
 // Wherever a package has plugins, building all of it builds their tools a second time, with everything below them, for
 // the machine that builds.  Scripts that build this package for its tests leave the plugins out.  COREML_TOOLS is the path
-// of an artifact bundle (scripts/plugin-tools) whose programs the plugins use instead.
+// of an artifact bundle (scripts/packaging/plugin-tools) whose programs the plugins use instead.
 if Context.environment["COREML_WITHOUT_PLUGINS"] == nil {
     package.products.append(.plugin(name: "CoreMLPlugin", targets: ["CoreMLPlugin"]))
     package.products.append(.plugin(name: "CoreMLEncryptionPlugin", targets: ["CoreMLEncryptionPlugin"]))

@@ -168,6 +168,7 @@ let package = Package(
                 "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", "ServerSupport", crypto, formats,
                 hummingbird, jwt,
                 http1, lifecycle, logging, nio, posix, tls,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
@@ -195,7 +196,7 @@ let package = Package(
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
             ] + coreML
         ),
-        // The side of `scripts/s3-tests` that is compared with botocore.
+        // The side of `scripts/checks/s3-tests` that is compared with botocore.
         .executableTarget(
             name: "SignatureRunner",
             dependencies: ["ServerBlobs"],

@@ -1,6 +1,6 @@
 // Houses: what four algorithms learn of the prices of houses, from a CSV file on.
 //
-// The table is that of 506 districts of Boston, which scikit-learn bundled (`scripts/houses-table`): Harrison and
+// The table is that of 506 districts of Boston, which scikit-learn bundled (`scripts/demos/houses-table`): Harrison and
 // Rubinfeld 1978.
 // Its column B, made from the share of Black inhabitants, is left out.
 

@@ -337,16 +337,22 @@ def test_asyncio(line):
 
 def test_a_task_that_is_cancelled_stops_its_batch(tmp_path):
     model = Model(DIGITS / "Digits.mlmodel")
-    pictures = [np.zeros((28, 28), np.uint8)] * 30000
+    picture = np.zeros((28, 28), np.uint8)
 
     async def cancelled():
-        task = asyncio.ensure_future(model.predict_batch_async([{"image": picture} for picture in pictures]))
-        await asyncio.sleep(0.3)
+        loop, begun = asyncio.get_running_loop(), asyncio.Event()
+
+        def examples():
+            loop.call_soon_threadsafe(begun.set)
+            for _ in range(30000):
+                yield {"image": picture}
+        task = asyncio.ensure_future(model.predict_batch_async(examples()))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
     asyncio.run(cancelled())
-    assert model.predict({"image": pictures[0]})["digit"] in model.class_labels
+    assert model.predict({"image": picture})["digit"] in model.class_labels
 
 
 def test_a_cancelled_prediction_says_so(line):

@@ -57,7 +57,8 @@ package final class LoadedModel: Sendable {
         try interface.check(request)
         let example = try interface.example(request.inputs)
         let rows = queue.predictor.form == .stacked ? request.inputs.first?.shape.first ?? 1 : 1
-        let answer = try await pool.predict(Job(example, rows: max(rows, 1)), queue)
+        let job = Job(example, rows: max(rows, 1), arrived: pool.clock.now)
+        let answer = try await pool.predict(job, queue)
         counts.computed(answer)
         return try interface.tensors(answer.outputs, for: request)
     }

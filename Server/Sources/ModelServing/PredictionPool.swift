@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// The limits of a batch and of the queue.
@@ -15,6 +15,25 @@ package struct BatchOptions: Sendable {
     package init() {}
 }
 
+/// The clock by which examples wait for others.
+package protocol PredictionClock: Sendable {
+    var now: ContinuousClock.Instant { get }
+
+    /// Waits, on a thread of the pool, until a locked condition is signalled or a time has come.
+    func wait(for condition: NSCondition, until time: ContinuousClock.Instant)
+}
+
+/// The clock of the machine.
+package struct MachineClock: PredictionClock {
+    package init() {}
+
+    package var now: ContinuousClock.Instant { .now }
+
+    package func wait(for condition: NSCondition, until time: ContinuousClock.Instant) {
+        _ = condition.wait(until: Date(timeIntervalSinceNow: max(0, (time - now) / .seconds(1))))
+    }
+}
+
 /// An example that waits for its prediction.
 ///
 /// `@unchecked Sendable`, unchecked: only `isCancelled` changes, under its own lock.
@@ -22,13 +41,14 @@ final class Job: @unchecked Sendable {
     let example: Example
     /// The number of rows along the first axis, for models whose examples are stacked.
     let rows: Int
-    let arrived = ContinuousClock.now
+    let arrived: ContinuousClock.Instant
     fileprivate let cancelled = Atomic(false)
     fileprivate var continuation: CheckedContinuation<Answer, any Error>?
 
-    init(_ example: Example, rows: Int) {
+    init(_ example: Example, rows: Int, arrived: ContinuousClock.Instant) {
         self.example = example
         self.rows = rows
+        self.arrived = arrived
     }
 
     func cancel() { cancelled.store(true, ordering: .relaxed) }
@@ -98,15 +118,18 @@ package final class PredictionQueue: @unchecked Sendable {
 package final class PredictionPool: @unchecked Sendable {
     /// The number of threads.
     package let workerCount: Int
+    let clock: any PredictionClock
     private let condition = NSCondition()
     private var queues: [PredictionQueue] = []
     private var isStopped = false
 
     /// Creates a pool of threads.
     ///
-    /// - Parameter workers: the number of predictions that run at the same time.
-    package init(workers: Int) {
-        workerCount = workers
+    /// - Parameters:
+    ///   - workers: the number of predictions that run at the same time.
+    ///   - clock: the clock by which examples wait for others.
+    package init(workers: Int, clock: any PredictionClock = MachineClock()) {
+        (workerCount, self.clock) = (workers, clock)
         for index in 0..<workers {
             let thread = Thread { [self] in work() }
             thread.name = "predict-\(index)"
@@ -162,9 +185,9 @@ package final class PredictionPool: @unchecked Sendable {
 
     private func work() {
         while let (queue, jobs) = next() {
-            let start = ContinuousClock.now
+            let start = clock.now
             let results = queue.predictor.predict(jobs.map(\.example))
-            let computed = ContinuousClock.now - start
+            let computed = clock.now - start
             for (job, result) in zip(jobs, results) {
                 let answer = result.map { outputs in
                     Answer(outputs: outputs, waited: start - job.arrived, computed: computed, batch: jobs.count)
@@ -180,7 +203,7 @@ package final class PredictionPool: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         while true {
-            let now = ContinuousClock.now
+            let now = clock.now
             var earliest: ContinuousClock.Instant?
             var oldest: PredictionQueue?
             for queue in queues {
@@ -199,7 +222,7 @@ package final class PredictionPool: @unchecked Sendable {
                 continue
             }
             if let earliest {
-                _ = condition.wait(until: Date(timeIntervalSinceNow: max(0, (earliest - now) / .seconds(1))))
+                clock.wait(for: condition, until: earliest)
             } else if isStopped {
                 return nil
             } else {

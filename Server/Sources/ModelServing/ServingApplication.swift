@@ -2,7 +2,7 @@ package import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
-import ServerSupport
+package import ServerSupport
 package import ServiceLifecycle
 
 /// The settings of a serving process' connections.
@@ -16,6 +16,8 @@ package struct ConnectionOptions: Sendable {
     /// The longest time that a client may keep the server waiting: between or within requests, or for accepting an
     /// answer.
     package var patience = Duration.seconds(60)
+    /// The timers by which patience is measured.
+    package var timers: any ConnectionTimers = EventLoopTimers()
 
     package init() {}
 }
@@ -36,7 +38,7 @@ package func servingApplication(
     logger: Logger,
     onRunning: @escaping @Sendable (Int) async -> Void = { _ in }
 ) -> some ApplicationProtocol {
-    let patience = options.patience
+    let patience = Patience(options.patience, timers: options.timers)
     return Application(
         router: routes.router(),
         server: HTTPServerBuilder { responder in

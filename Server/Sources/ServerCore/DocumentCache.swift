@@ -33,10 +33,14 @@ final class DocumentCache: Sendable {
     private static let maximumEntryCount = 10_000
 
     private let entries = Mutex<[String: FoundDocument]>([:])
+    private let uptime: @Sendable () -> ContinuousClock.Instant
+
+    /// Creates an empty cache; `uptime` is the time by which documents age.
+    init(uptime: @escaping @Sendable () -> ContinuousClock.Instant) { self.uptime = uptime }
 
     /// Whether a document is what would be found now, given the number of changes so far.
     func isCurrent(_ found: FoundDocument, changes: Int) -> Bool {
-        found.changes == changes && ContinuousClock.now - found.read < Self.lifetime
+        found.changes == changes && uptime() - found.read < Self.lifetime
     }
 
     /// A document from the cache, or read anew.
@@ -51,7 +55,7 @@ final class DocumentCache: Sendable {
     ) async throws -> FoundDocument {
         let known = entries.withLock { $0[name] }
         if let known, isCurrent(known, changes: changes) { return known }
-        let now = ContinuousClock.now
+        let now = uptime()
         // An unchanged document keeps its tag, which is the most expensive part.
         let document = try await read().map { bytes in
             known?.document.flatMap { $0.bytes == bytes ? $0 : nil } ?? TaggedDocument(bytes)

@@ -7,7 +7,7 @@ public import ServerDatabase
 public struct Service: Sendable {
     var database: any Database { changes }
     let changes: CountingDatabase
-    let documents = DocumentCache()
+    let documents: DocumentCache
     let blobs: any BlobStore
     /// The private keys that the server signs with.
     let keys: any SigningKeyStore
@@ -56,6 +56,7 @@ public struct Service: Sendable {
     ///   - providers: identity providers that people can sign in with.
     ///   - hasCheapPasswords: whether passwords are hashed cheaply and insecurely, for tests of other parts.
     ///   - now: the current time.
+    ///   - uptime: the time by which cached documents age.
     /// - Throws: a ``ServiceError`` when the database has another role, or an error of the database or the keys.
     public init(
         database: any Database,
@@ -70,9 +71,11 @@ public struct Service: Sendable {
         fetcher: any DocumentFetcher = SessionFetcher(),
         providers: [IdentityProvider] = [],
         hasCheapPasswords: Bool = false,
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        uptime: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async throws {
         let changes = CountingDatabase(database)
+        documents = DocumentCache(uptime: uptime)
         self.changes = changes
         self.blobs = blobs
         self.keys = keys

@@ -4,6 +4,7 @@ import Hummingbird
 public import Logging
 import NIOCore
 public import ServerCore
+package import ServerSupport
 import Synchronization
 
 /// The state that all connections of a server share.
@@ -22,6 +23,10 @@ public final class Reception: Sendable {
         /// The longest time that a client may keep the server waiting: between or within requests, or for accepting an
         /// answer.
         public var patience = Duration.seconds(60)
+        /// The timers by which patience is measured.
+        package var timers: any ConnectionTimers = EventLoopTimers()
+        /// The seconds, from any origin, by which requests are limited.
+        package var uptime: @Sendable () -> Double = RateLimits.uptime
         /// The value of the header `Server`; `nil` for none.
         public var serverName: String?
 
@@ -29,9 +34,9 @@ public final class Reception: Sendable {
         public init() {}
     }
 
-    let limits = RateLimits()
+    let limits: RateLimits
     let sendsFiles: Bool
-    let patience: Duration
+    let patience: Patience
     let service: Service
     let logger: Logger
     private let options: Options
@@ -62,8 +67,9 @@ public final class Reception: Sendable {
         self.options = options
         self.measurements = measurements
         self.proxies = proxies.flatMap { $0.isEmpty ? nil : $0 }
+        limits = RateLimits(now: options.uptime)
         sendsFiles = options.sendsFiles
-        patience = options.patience
+        patience = Patience(options.patience, timers: options.timers)
     }
 
     /// The number of requests that wait for their answers: one of each connection at most.

@@ -160,7 +160,7 @@ extension Reception {
         return HTTPServerBuilder { responder in
             let base = try HTTP2UpgradeChannel(
                 tlsChannelConfiguration: .init(tlsConfiguration: certificate.configuration),
-                configuration: .init(idleTimeout: patience, streamConfiguration: http1),
+                configuration: .init(idleTimeout: patience.duration, streamConfiguration: http1),
                 responder: responder
             )
             return GuardedChannel(base: base, patience: patience)

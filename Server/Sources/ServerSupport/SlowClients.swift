@@ -3,6 +3,45 @@ package import HummingbirdCore
 package import Logging
 package import NIOCore
 
+/// Timers on the event loops of connections.
+package protocol ConnectionTimers: Sendable {
+    /// Calls `body` on an event loop after a time.  It is called on that event loop, and so is what it returns.
+    ///
+    /// - Returns: what cancels the timer; without effect when `body` was called.
+    func schedule(in time: Duration, on eventLoop: any EventLoop, _ body: @escaping () -> Void) -> () -> Void
+}
+
+/// Timers by the clock of the event loop.
+package struct EventLoopTimers: ConnectionTimers {
+    package init() {}
+
+    package func schedule(
+        in time: Duration,
+        on eventLoop: any EventLoop,
+        _ body: @escaping () -> Void
+    ) -> () -> Void {
+        let task = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time), body)
+        return { task.cancel() }
+    }
+}
+
+/// The longest time that a client may keep the server waiting, and the timers that measure it.
+package struct Patience: Sendable {
+    package let duration: Duration
+    private let timers: any ConnectionTimers
+
+    package init(_ duration: Duration, timers: any ConnectionTimers = EventLoopTimers()) {
+        (self.duration, self.timers) = (duration, timers)
+    }
+
+    /// Calls `body` on the channel's event loop when the time is over.
+    ///
+    /// - Returns: what cancels the call.
+    fileprivate func schedule(_ context: ChannelHandlerContext, _ body: @escaping () -> Void) -> () -> Void {
+        timers.schedule(in: duration, on: context.eventLoop, body)
+    }
+}
+
 /// Ends connections whose clients keep the server waiting: each takes memory, and one of the possible connections.
 ///
 /// It is the client's turn from the beginning of a connection, including its TLS handshake, and again whenever all its
@@ -20,7 +59,7 @@ package final class SlowClientHandler: ChannelDuplexHandler {
     /// The least rate in bytes per second.
     private static let minimumRate = 500
 
-    package let patience: Duration
+    package let patience: Patience
     /// The number of complete requests, of all streams of the connection, that are not answered yet.
     private var requestsInHand = 0
     // Counters of the current span:
@@ -28,9 +67,9 @@ package final class SlowClientHandler: ChannelDuplexHandler {
     private var hasEndedRequest = false
     /// Whether the server reads.
     private var isReading = false
-    private var task: Scheduled<Void>?
+    private var cancelTimer: (() -> Void)?
 
-    package init(patience: Duration) { self.patience = patience }
+    package init(patience: Patience) { self.patience = patience }
 
     /// A request is complete.
     package func began() {
@@ -43,10 +82,10 @@ package final class SlowClientHandler: ChannelDuplexHandler {
 
     package func handlerAdded(context: ChannelHandlerContext) { schedule(context) }
 
-    package func handlerRemoved(context: ChannelHandlerContext) { task?.cancel() }
+    package func handlerRemoved(context: ChannelHandlerContext) { cancelTimer?() }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        task?.cancel()
+        cancelTimer?()
         context.fireChannelInactive()
     }
 
@@ -66,12 +105,12 @@ package final class SlowClientHandler: ChannelDuplexHandler {
     }
 
     private func schedule(_ context: ChannelHandlerContext) {
-        task = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience)) { self.look(context) }
+        cancelTimer = patience.schedule(context) { self.look(context) }
     }
 
     /// Checks the client at the end of a span.
     private func look(_ context: ChannelHandlerContext) {
-        let minimum = Double(Self.minimumRate) * (patience / .seconds(1))
+        let minimum = Double(Self.minimumRate) * (patience.duration / .seconds(1))
         let isServersTurn = requestsInHand > 0 || !isReading
         guard isServersTurn || hasEndedRequest || Double(receivedByteCount) >= minimum else {
             return context.close(promise: nil)
@@ -90,33 +129,33 @@ package struct StallDetector {
         let rooms: Int
     }
 
-    let patience: Duration
+    let patience: Patience
     /// Whether the channel is the socket's own, which knows how much it has not accepted.
     let isSocket: Bool
     private var rooms = 0
     /// The state when there was no room; `nil` before a check.
     private var last: Progress?
-    private var task: Scheduled<Void>?
+    private var cancelTimer: (() -> Void)?
 
-    package init(patience: Duration, isSocket: Bool) { (self.patience, self.isSocket) = (patience, isSocket) }
+    package init(patience: Patience, isSocket: Bool) { (self.patience, self.isSocket) = (patience, isSocket) }
 
     /// Follows the channel's writability; `look` calls ``check(_:look:)`` after the server's patience.
     package mutating func writabilityChanged(_ context: ChannelHandlerContext, look: @escaping () -> Void) {
         if context.channel.isWritable {
             rooms += 1
-        } else if task == nil {
+        } else if cancelTimer == nil {
             begin(context, look)
         }
     }
 
     private mutating func begin(_ context: ChannelHandlerContext, _ look: @escaping () -> Void) {
         last = progress(context)
-        task = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(patience), look)
+        cancelTimer = patience.schedule(context, look)
     }
 
     /// Whether the client has accepted nothing since the last check.
     package mutating func check(_ context: ChannelHandlerContext, look: @escaping () -> Void) -> Bool {
-        task = nil
+        cancelTimer = nil
         guard !context.channel.isWritable else { return false }
         if progress(context) == last { return true }
         begin(context, look)
@@ -124,8 +163,8 @@ package struct StallDetector {
     }
 
     package mutating func cancel() {
-        task?.cancel()
-        task = nil
+        cancelTimer?()
+        cancelTimer = nil
     }
 
     private func progress(_ context: ChannelHandlerContext) -> Progress {
@@ -137,9 +176,9 @@ package struct StallDetector {
 /// A kind of connection with a `SlowClientHandler` in each.
 package struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
-    private let patience: Duration
+    private let patience: Patience
 
-    package init(base: Base, patience: Duration) { (self.base, self.patience) = (base, patience) }
+    package init(base: Base, patience: Patience) { (self.base, self.patience) = (base, patience) }
 
     /// The number of unsent bytes that the system buffers for a connection.
     ///

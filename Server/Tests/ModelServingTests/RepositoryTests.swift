@@ -16,6 +16,20 @@ private final class Progress: Sendable {
     let seen = Mutex<Set<Double>>([])
 }
 
+/// A service that tells when its graceful shutdown begins.
+private struct Observed<Base: Service>: Service {
+    let base: Base
+    let tell: @Sendable () -> Void
+
+    func run() async throws {
+        try await withGracefulShutdownHandler {
+            try await base.run()
+        } onGracefulShutdown: {
+            tell()
+        }
+    }
+}
+
 @Suite("Repositories of models") struct RepositoryTests {
     private static let body = #"{"inputs":[{"name":"x","datatype":"FP32","shape":[1,3],"data":[1,0,0]}]}"#
 
@@ -139,8 +153,12 @@ private final class Progress: Sendable {
     @Test func shutdownAnswersWhatIsInHand() async throws {
         var batches = BatchOptions()
         (batches.delay, batches.stacksWhenFaster) = (.milliseconds(700), false)
-        let world = try await ServingWorld(batches: batches) { try $0.write(try TestModels.rows(), "rows.mlmodel") }
+        let clock = StandingClock()
+        let world = try await ServingWorld(batches: batches, clock: clock) { models in
+            try models.write(try TestModels.rows(), "rows.mlmodel")
+        }
         defer { world.pool.stop() }
+        let (shutdowns, shutdown) = AsyncStream<Void>.makeStream()
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         var options = ConnectionOptions()
         options.port = 0
@@ -148,7 +166,8 @@ private final class Progress: Sendable {
         let application = servingApplication(world.routes, options: options, logger: logger) {
             continuation.yield($0)
         }
-        let group = ServiceGroup(configuration: .init(services: [.init(service: application)], logger: logger))
+        let observed = Observed(base: application) { shutdown.finish() }
+        let group = ServiceGroup(configuration: .init(services: [.init(service: observed)], logger: logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             var iterator = ports.makeAsyncIterator()
@@ -161,9 +180,11 @@ private final class Progress: Sendable {
                 #expect((response as? HTTPURLResponse)?.statusCode == 200)
                 #expect(String(decoding: data, as: UTF8.self).contains("\"data\":[1.0,4.0,8.0]"))
             }
-            // The request waits for others when the shutdown begins. Nothing but the count tells that it waits.
-            while try world.repository.model("rows", nil).waiting == 0 { try await Task.sleep(for: .milliseconds(5)) }
+            // The request waits for others when the shutdown begins.
+            await clock.isAwaited()
             await group.triggerGracefulShutdown()
+            for await _ in shutdowns {}
+            clock.advance(by: batches.delay)
             try await tasks.waitForAll()
         }
     }

@@ -21,12 +21,13 @@ struct ServingWorld {
         batches: BatchOptions = BatchOptions(),
         limits: RequestLimits = RequestLimits(),
         workers: Int = 2,
+        clock: any PredictionClock = MachineClock(),
         loading names: [String] = [],
         _ make: (TestModels) throws -> Void
     ) async throws {
         models = try TestModels()
         try make(models)
-        pool = PredictionPool(workers: workers)
+        pool = PredictionPool(workers: workers, clock: clock)
         let metrics = ServingMetrics()
         var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         logger.logLevel = .critical

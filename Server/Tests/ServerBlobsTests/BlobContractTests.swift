@@ -3,7 +3,7 @@ import Foundation
 import ServerBlobs
 import Testing
 
-/// The kinds of store that tests run over: folders, and S3 where `COREML_TEST_S3` names a bucket (`scripts/s3-tests`
+/// The kinds of store that tests run over: folders, and S3 where `COREML_TEST_S3` names a bucket (`scripts/checks/s3-tests`
 /// makes one).
 enum StoreKind: String, CaseIterable {
     case folder, s3

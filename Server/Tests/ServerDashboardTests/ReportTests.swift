@@ -30,6 +30,8 @@ import Testing
         #expect(DeviceSketch(registers: [UInt8](repeating: 200, count: 64)) == nil)
     }
 
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
     /// The finalizer of SplitMix64.
     private static func mixed(_ value: UInt64) -> UInt64 {
         var z = value &+ 0x9E37_79B9_7F4A_7C15
@@ -47,7 +49,8 @@ import Testing
             database: database,
             blobs: try FolderBlobStore(folder: folder + "/blobs"),
             keys: try SigningKeyFolder(folder: folder + "/keys"),
-            vault: try KeyVault(folder: folder + "/vault", strength: .file)
+            vault: try KeyVault(folder: folder + "/vault", strength: .file),
+            now: { Self.now }
         )
         let actor = Principal(kind: .server, name: "test", isAdministrator: true)
         _ = try await service.createTeam("acme", name: "Acme", as: actor)
@@ -59,7 +62,7 @@ import Testing
             as: actor
         )
         _ = try await service.createCollection("Flowers", app: "shop", description: "", models: ["A"], as: actor)
-        let hour = Int(Date().timeIntervalSince1970 / 3600)
+        let hour = Int(Self.now.timeIntervalSince1970 / 3600)
         var registers: [[UInt8]] = []
         for devices in [0..<500, 250..<750] {
             var sketch = DeviceSketch()
@@ -92,7 +95,7 @@ import Testing
             app: "shop",
             collection: "Flowers",
             environment: "production",
-            since: Date(timeIntervalSinceNow: -86_400)
+            since: Self.now.addingTimeInterval(-86_400)
         )
         let devices = try await service.devices(scope, as: actor)
         #expect(abs((devices[2] ?? 0) - 750) <= 30)

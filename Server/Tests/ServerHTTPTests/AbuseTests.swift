@@ -18,7 +18,11 @@ import Testing
     ) async throws -> Result {
         // Requests of the tests come from nowhere, which is written as this.
         let proxies = try TrustedProxies(["0.0.0.0/0", "::/0"])
-        let router = makeRouter(world.service, proxies: proxies)
+        var options = Reception.Options()
+        // No bucket fills while a test asks.
+        options.uptime = { 0 }
+        let reception = Reception(world.service, proxies: proxies, options: options)
+        let router = makeRouter(world.service, proxies: proxies, reception: reception)
         return try await Application(router: router).test(.live) { client in try await body(client) }
     }
 
@@ -78,8 +82,7 @@ import Testing
                 let uri = index % 2 == 0 ? policy : "/" + policy
                 return try await client.execute(uri: uri, method: .get, headers: [Self.forwarded: "203.0.113.9"])
             }
-            // While they are asked, the bucket fills by one a second.
-            #expect((120...130).contains(answers[200] ?? 0) && (answers[200] ?? 0) + (answers[429] ?? 0) == 200)
+            #expect(answers == [200: 120, 429: 80])
         }
     }
 
@@ -144,7 +147,7 @@ import Testing
                         if round >= 100 { times[side].append(time) }
                     }
                 }
-                return Self.median(times[0]) - Self.median(times[1])
+                return quickTime(times[0]) - quickTime(times[1])
             }
             print(
                 "S10: \(name): an answer takes \(String(format: "%+.3f", difference)) ms longer when there is something"
@@ -167,6 +170,9 @@ import Testing
         let digits = String(~sum, radix: 16)
         return start + String(repeating: "0", count: 8 - digits.count) + digits
     }
-
-    private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }
+
+/// The time that a tenth of the answers did not exceed: that of answers which nothing else held up.
+///
+/// What is judged is a time of the clock, the one that attackers measure.
+func quickTime(_ times: [Double]) -> Double { times.sorted()[times.count / 10] }

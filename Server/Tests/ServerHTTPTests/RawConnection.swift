@@ -25,7 +25,7 @@ final class RawConnection: Sendable {
             }
         }
         try #require(result == 0)
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -50,7 +50,7 @@ final class RawConnection: Sendable {
         try #require(isSent)
     }
 
-    /// Received bytes until they suffice, the server closes the connection, or 20 s are over.
+    /// Received bytes until they suffice, the server closes the connection, or two minutes are over.
     func receive<State: Sendable>(
         _ state: State,
         until isEnough: @escaping @Sendable (inout State, ArraySlice<UInt8>) -> Bool = { _, _ in false }

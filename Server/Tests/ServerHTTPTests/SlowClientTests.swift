@@ -2,39 +2,40 @@ import AsyncHTTPClient
 import Foundation
 import Hummingbird
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import NIOSSL
 import ServerHTTP
+import ServerSupport
 import Testing
 
 /// Clients that let the server wait, and those that only seem to.
 ///
-/// The times pass on the clock: the server's patience is a timer of its event loops, and clients differ by the pace at
-/// which they send and take bytes of real connections.
-@Suite(.serialized) struct SlowClientTests {
+/// Connections are real; the server's patience ends when a test says so.  A connection has a timer as long as it lives, and
+/// another one while the server cannot write what it wants to.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct SlowClientTests {
     private static let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
-    private static let patience = Duration.milliseconds(500)
+    private static let patience = Duration.seconds(60)
+    private let timers = ManualTimers()
 
     private func server() -> LiveServer {
         var server = LiveServer()
-        server.options.patience = Self.patience
+        (server.options.patience, server.options.timers) = (Self.patience, timers)
         return server
     }
 
-    /// Whether the server closes a connection before 20 s are over, on which a client sends `first`, and `rest`
-    /// repeatedly.
-    private func isClosed(_ port: Int, _ first: String, _ rest: String) async throws -> Bool {
+    /// Returns once the server has closed a connection on which a client sends `first`, and `rest` once in each span of the
+    /// server's patience.
+    private func isClosed(_ port: Int, _ first: String, _ rest: String) async throws {
         let connection = try RawConnection(port: port)
         try await connection.send(first)
-        let sender = Task {
-            while !rest.isEmpty, !Task.isCancelled, (try? await connection.send(rest)) != nil {
-                try await Task.sleep(for: .milliseconds(20))
-            }
+        await timers.areSet(1)
+        while timers.count > 0 {
+            // The server may have closed it.
+            if !rest.isEmpty { try? await connection.send(rest) }
+            try await timers.advance(by: Self.patience)
         }
-        let start = ContinuousClock.now
         _ = await connection.receive(0)
-        sender.cancel()
-        return ContinuousClock.now - start < .seconds(10)
     }
 
     private static let body = "POST \(policy) HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
@@ -49,10 +50,7 @@ import Testing
     func `a client is cut off that`(_ name: String, _ first: String, _ rest: String) async throws {
         let world = try await World.make()
         defer { world.remove() }
-        try await server().run(world.service) { port, _ in
-            let isCutOff = try await isClosed(port, first, rest)
-            #expect(isCutOff, "\(name)")
-        }
+        try await server().run(world.service) { port, _ in try await isClosed(port, first, rest) }
     }
 
     @Test func `a client that asks by TLS is cut off before its handshake has ended, too`() async throws {
@@ -63,10 +61,7 @@ import Testing
         try authority.issue(world.folder)
         server.certificate = try serverCertificate(world.folder)
         try await server.run(world.service) { port, _ in
-            for first in ["", "\u{16}\u{3}\u{1}\u{1}"] {
-                let isCutOff = try await isClosed(port, first, "")
-                #expect(isCutOff)
-            }
+            for first in ["", "\u{16}\u{3}\u{1}\u{1}"] { try await isClosed(port, first, "") }
         }
     }
 
@@ -75,33 +70,53 @@ import Testing
     {
         let world = try await World.make()
         defer { world.remove() }
+        let gate = Gate()
+        let (counts, counted) = AsyncStream<Int>.makeStream()
         try await server().run(world.service) { router in
             router.get("slow") { _, _ in
-                try await Task.sleep(for: .seconds(3))
+                await gate.wait()
                 return Response(status: .noContent)
             }
             router.post("body") { request, _ in
-                let body = try await request.body.collect(upTo: 1 << 20)
-                return Response(
-                    status: .ok,
-                    body: ResponseBody(byteBuffer: ByteBuffer(string: "\(body.readableBytes)"))
-                )
+                var count = 0
+                for try await piece in request.body {
+                    count += piece.readableBytes
+                    counted.yield(count)
+                }
+                return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "\(count)")))
             }
         } _: { port, _ in
-            async let slow = RawConnection(port: port).ask("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+            let slow = try RawConnection(port: port)
+            try await slow.send("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+            await gate.isReached(by: 1)
             let now = try RawConnection(port: port)
             let body = try RawConnection(port: port)
-            try await body.send("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n")
-            for _ in 0..<30 {
+            // In each span the least that is not too slow: 500 bytes a second.
+            let (pieces, piece) = (5, 30_000)
+            try await body.send("POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: \(pieces * piece)\r\n\r\n")
+            var arrived = counts.makeAsyncIterator()
+            for number in 1...pieces {
                 #expect(try await now.ask("GET \(Self.policy) HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
-                try await body.send(String(repeating: "x", count: 1000))
-                try await Task.sleep(for: .milliseconds(100))
+                try await body.send(String(repeating: "x", count: piece))
+                while let count = await arrived.next(), count < number * piece {}
+                #expect(timers.count == 3)
+                try await timers.advance(by: Self.patience)
             }
             let answer = try await body.answers(1)[0]
-            #expect(String(decoding: answer.body, as: UTF8.self) == "30000")
-            let last = try await slow
-            #expect(last.status == 204)
+            #expect(String(decoding: answer.body, as: UTF8.self) == "\(pieces * piece)")
+            gate.open()
+            #expect(try await slow.answers(1)[0].status == 204)
         }
+    }
+
+    @Test func `the time of an event loop passes by its clock`() throws {
+        let channel = EmbeddedChannel(handler: SlowClientHandler(patience: Patience(Self.patience)))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        channel.read()
+        channel.embeddedEventLoop.advanceTime(by: .seconds(59))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        #expect(!channel.isActive)
     }
 
     // MARK: Answers that nobody takes
@@ -112,7 +127,7 @@ import Testing
     {
         let world = try await World.make()
         defer { world.remove() }
-        let (bytes, path) = try await world.addFile(byteCount: 8 << 20)
+        let (bytes, path) = try await world.addFile(byteCount: 24 << 20)
         var server = server()
         server.options.sendsFiles = isSent
         try await server.run(world.service) { port, _ in
@@ -120,18 +135,22 @@ import Testing
             let still = try RawConnection(port: port, keptByteCount: 1 << 16)
             try await still.send(request)
             let slow = try RawConnection(port: port, keptByteCount: 1 << 16)
-            let start = ContinuousClock.now
-            let taken = try await {
-                try await slow.send(request)
-                return await slow.receive([UInt8]()) { all, new in
+            try await slow.send(request)
+            var taken: [UInt8] = []
+            // Each time it takes more than the system keeps of a connection, so that the server has written in between.
+            for number in 1...3 {
+                taken = await slow.receive(taken) { all, new in
                     all += new
-                    usleep(UInt32(new.count / 3))
-                    return all.count > bytes.count
+                    return all.count >= number * (6 << 20)
                 }
-            }()
-            // It took many times the server's patience, in which the other one took nothing.
-            #expect(ContinuousClock.now - start > Self.patience * 4)
-            #expect(Array(taken.suffix(bytes.count)) == bytes)
+                try await timers.advance(by: Self.patience)
+            }
+            taken = await slow.receive(taken) { all, new in
+                all += new
+                return all.suffix(bytes.count).elementsEqual(bytes)
+            }
+            #expect(taken.suffix(bytes.count).elementsEqual(bytes))
+            try await timers.advanceToTheEnd(by: Self.patience)
             let rest = await still.receive(0) { count, new in
                 count += new.count
                 return count >= bytes.count
@@ -158,11 +177,11 @@ import Testing
         do {
             try await server.run(world.service) { port, _ in
                 let request = HTTPClientRequest(url: "https://localhost:\(port)\(path)")
-                let whole = try await client.execute(request, timeout: .seconds(20))
+                let whole = try await client.execute(request, timeout: .minutes(2))
                 #expect(whole.version == version)
                 #expect(try await whole.body.collect(upTo: 32 << 20).readableBytes == bytes.count)
-                let still = try await client.execute(request, timeout: .seconds(20))
-                try await Task.sleep(for: Self.patience * 6)
+                let still = try await client.execute(request, timeout: .minutes(2))
+                try await timers.advanceToTheEnd(by: Self.patience)
                 await #expect(throws: (any Error).self) { try await still.body.collect(upTo: 32 << 20) }
             }
         } catch {

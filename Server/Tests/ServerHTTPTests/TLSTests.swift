@@ -101,7 +101,7 @@ func serverCertificate(_ folder: String) throws(ServerHTTP.CertificateError) -> 
         let result: Result<HTTPClientResponse, any Error>
         do {
             let request = HTTPClientRequest(url: "https://localhost:\(port)\(path)")
-            let answer = try await client.execute(request, timeout: .seconds(10))
+            let answer = try await client.execute(request, timeout: .minutes(2))
             _ = try await answer.body.collect(upTo: 1 << 20)
             result = .success(answer)
         } catch { result = .failure(error) }

@@ -42,6 +42,8 @@ struct World: Sendable {
 
     private init(folder: String, at time: Date, fetcher: any DocumentFetcher = NoNetwork()) async throws {
         self.folder = folder
+        // Documents are as fresh as when they were read, however long a test takes.
+        let uptime = ContinuousClock.now
         database = try SQLiteDatabase(path: folder + "/server.sqlite")
         service = try await ServerCore.Service(
             database: database,
@@ -49,7 +51,8 @@ struct World: Sendable {
             keys: try SigningKeyFolder(folder: folder + "/keys"),
             vault: try KeyVault(folder: folder + "/vault", strength: .file),
             fetcher: fetcher,
-            now: { time }
+            now: { time },
+            uptime: { uptime }
         )
     }
 
@@ -255,7 +258,7 @@ struct World: Sendable {
             snapshot: nil,
             timestamp: nil
         )
-        let expires = UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970)) + UTCTime.days(90)
+        let expires = UTCTime(secondsSince1970: Int64(Self.start.timeIntervalSince1970)) + UTCTime.days(90)
         names["nextRoot"] = Data(try metadata.rootDraft(expires: expires).bytes).base64EncodedString()
         names["nextRelease"] = Data(try metadata.targetsDraft(role, expires: expires).bytes).base64EncodedString()
     }

@@ -6,7 +6,7 @@ public enum DatabaseKind: String, Sendable, CaseIterable {
     case sqlite = "SQLite"
     case postgreSQL = "PostgreSQL"
 
-    /// Both where `COREML_TEST_POSTGRESQL` names a database of PostgreSQL that tests may fill (`scripts/postgres-tests`
+    /// Both where `COREML_TEST_POSTGRESQL` names a database of PostgreSQL that tests may fill (`scripts/checks/postgres-tests`
     /// makes one), else SQLite.
     public static let available: [DatabaseKind] = TestDatabase.server == nil ? [.sqlite] : [.sqlite, .postgreSQL]
 

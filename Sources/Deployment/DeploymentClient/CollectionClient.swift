@@ -29,12 +29,21 @@ package final class CollectionClient: Sendable {
     private let events: Events
     private let active = Mutex<[String: Access]>([:])
     private let checking = CheckQueue()
+    private let sleep: @Sendable (Duration) async throws -> Void
 
-    package init(store: CollectionStore, updater: Updater, test: @escaping Test, events: Events = Events()) {
+    /// Creates a client; `sleep` waits between checks, and throws when its task is cancelled.
+    package init(
+        store: CollectionStore,
+        updater: Updater,
+        test: @escaping Test,
+        events: Events = Events(),
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
         self.store = store
         self.updater = updater
         self.test = test
         self.events = events
+        self.sleep = sleep
     }
 
     // MARK: Accessing
@@ -156,12 +165,12 @@ package final class CollectionClient: Sendable {
     /// A download that waits for conditions begins as soon as they hold, without asking the server.
     private func wait(_ delay: Double, after result: Result<Check, DeploymentError>) async -> Bool {
         guard case .success(let check) = result, check.result == .deferred else {
-            return (try? await Task.sleep(for: .seconds(delay))) != nil
+            return (try? await sleep(.seconds(delay))) != nil
         }
         let end = ContinuousClock.now + .seconds(delay)
         while ContinuousClock.now < end, !updater.obstacles().isEmpty {
             let remaining = end - ContinuousClock.now
-            guard (try? await Task.sleep(for: min(remaining, .seconds(Schedule.look)))) != nil else { return false }
+            guard (try? await sleep(min(remaining, .seconds(Schedule.look)))) != nil else { return false }
         }
         return true
     }

@@ -98,7 +98,7 @@ private final class Root {
         let isMetered = [1, 3].contains(metered)
         let expected: NetworkMeter.State =
             isMetered ? .metered("NetworkManager states that the network is metered") : .unmetered
-        #expect(NetworkMeter(root: root.path).state == expected)
+        #expect(NetworkMeter(root: root.path, patience: 120).state == expected)
         withExtendedLifetime(bus) {}
     }
 

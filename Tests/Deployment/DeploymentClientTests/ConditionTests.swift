@@ -116,14 +116,24 @@ private final class Obstacle: Sendable {
 
     @Test(.timeLimit(.minutes(5))) func theNextCheckCanBeSeen() async throws {
         let device = try Device(try sample())
-        let client = try device.launch()
+        let (waits, waiting) = AsyncStream<Duration>.makeStream()
+        let (never, end) = AsyncStream<Void>.makeStream()
+        let client = try device.launch(sleep: { duration in
+            waiting.yield(duration)
+            for await _ in never {}
+            throw CancellationError()
+        })
         _ = try await client.open(flowers)
         #expect(client.nextCheck(of: flowers) == nil)
         let checks = client.keepUpToDate(flowers, progress: { _, _ in }, first: { _ in })
-        // The client plans the next check on a task of its own, and notifies nobody.
-        while client.nextCheck(of: flowers) == nil { await Task.yield() }
-        let seconds = try #require(client.nextCheck(of: flowers)).timeIntervalSinceNow
+        var iterator = waits.makeAsyncIterator()
+        let delay = try #require(await iterator.next()) / .seconds(1)
+        let next = try #require(client.nextCheck(of: flowers))
         checks.cancel()
-        #expect(seconds > Double(Poll().interval) - 60 && seconds < Double(Poll().interval) * 1.2 + 60)
+        end.finish()
+        await checks.value
+        let interval = Double(Poll().interval)
+        #expect(delay > interval - 1 && delay < interval * 1.2 + 1)
+        #expect(next <= Date(timeIntervalSinceNow: delay))
     }
 }

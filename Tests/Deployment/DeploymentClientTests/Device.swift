@@ -36,7 +36,8 @@ final class Device {
     /// - Parameter obstacles: what downloads wait for.
     func launch(
         _ attributes: DeviceAttributes = DeviceAttributes(),
-        obstacles: @escaping @Sendable () -> [String] = { [] }
+        obstacles: @escaping @Sendable () -> [String] = { [] },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) throws -> CollectionClient {
         let store = try CollectionStore(folder: folder + "/store")
         let (clock, verdict) = (clock, verdict)
@@ -54,7 +55,8 @@ final class Device {
             store: store,
             updater: updater,
             test: { (_, _) throws(DeploymentError) in try verdict.give() },
-            events: verdict.events
+            events: verdict.events,
+            sleep: sleep
         )
     }
 

@@ -400,12 +400,12 @@ import Testing
             try process.run()
             // Nothing but the file tells that this other program listens.
             var waited = 0
-            while process.isRunning, FileAccess.byteCount(of: folder + "/pid") ?? 0 == 0, waited < 100 {
+            while process.isRunning, FileAccess.byteCount(of: folder + "/pid") ?? 0 == 0, waited < 1200 {
                 usleep(50_000)
                 waited += 1
             }
             // Another program may have the port.
-            guard process.isRunning, waited < 100 else {
+            guard process.isRunning, waited < 1200 else {
                 if process.isRunning { kill(process.processIdentifier, SIGKILL) }
                 continue
             }

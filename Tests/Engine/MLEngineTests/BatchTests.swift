@@ -216,15 +216,18 @@ struct BatchTests {
     @Test func cancelledBatchesStop() async throws {
         let engine = try EngineLoader.load(Self.file(Self.convolutional))
         let examples = Self.examples(Self.convolutional, 8)
+        let (never, end) = AsyncStream<Void>.makeStream()
         let task = Task {
-            while !Task.isCancelled { await Task.yield() }
+            for await _ in never {}
             return engine.results(of: examples)
         }
+        // The stream ends for a task that is cancelled.
         task.cancel()
         for result in await task.value {
             let error = #expect(throws: ModelError.self) { try result.get() }
             #expect(error?.code == .cancelled)
         }
+        end.finish()
     }
 
     /// The pool of workers belongs to a client while its job runs: others go on without it.

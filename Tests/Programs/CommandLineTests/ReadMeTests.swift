@@ -27,7 +27,7 @@ import Testing
             .filter { $0.hasSuffix(suffix) && !$0.contains(".build/") }.map { "\(folder)/\($0)" }
     }
 
-    /// Everything that is built and may be shown. `scripts/example-package` builds Examples/Flowers.
+    /// Everything that is built and may be shown. `scripts/checks/example-package` builds Examples/Flowers.
     private static func sources() throws -> [String] {
         try [
             "Tests/Public/ReadMeSnippets", "Tests/Public/SourceCompatibility", "Tests/Public/CreateMLTests/Articles",
@@ -38,7 +38,7 @@ import Testing
         .flatMap { try files(below: $0, ".swift") }.map { lines(try text($0)).joined(separator: "\n") }
     }
 
-    /// The program is compiled here; `scripts/readme-check` builds the package that contains it.
+    /// The program is compiled here; `scripts/checks/readme-check` builds the package that contains it.
     @Test func theReadMesProgramIsCompiled() throws {
         let snippets = try Self.snippets("README.md")
         try #require(snippets.count == 2)

@@ -11,15 +11,17 @@ package struct NetworkMeter: Sendable {
 
     /// The folder to use in place of "/", for tests.
     private let root: String
+    /// The seconds that the message bus may take for each answer.
+    private let patience: Int
 
-    package init(root: String = "") { self.root = root }
+    package init(root: String = "", patience: Int = 1) { (self.root, self.patience) = (root, patience) }
 
     /// Whether the network is metered.
     ///
     /// NetworkManager knows the user's setting and the announcements of phones that share their connection. Where it is
     /// absent or does not know, a modem's interface counts as metered and everything else does not.
     package var state: State {
-        switch SystemBus.networkManagerMetered(socket: root + "/run/dbus/system_bus_socket") {
+        switch SystemBus.networkManagerMetered(socket: root + "/run/dbus/system_bus_socket", patience: patience) {
         // NMMetered: 1 yes, 2 no, 3 and 4 the same as guesses, 0 not known.
         case 1, 3: return .metered("NetworkManager states that the network is metered")
         case 2, 4: return .unmetered
@@ -56,14 +58,12 @@ package struct NetworkMeter: Sendable {
 
 /// Queries the system's message bus (D-Bus specification, "Message Protocol" and "Authentication Protocol").
 enum SystemBus {
-    /// The seconds that the bus may take for each answer.
-    private static let patience = 1
     private static let maximumMessageByteCount = 64 << 10
 
     /// The property `Metered` of NetworkManager; `nil` without a bus, without NetworkManager, or after an invalid
-    /// answer.
-    static func networkManagerMetered(socket path: String) -> UInt32? {
-        guard let connection = Connection(path) else { return nil }
+    /// answer.  The bus may take `patience` seconds for each answer.
+    static func networkManagerMetered(socket path: String, patience: Int) -> UInt32? {
+        guard let connection = Connection(path, patience: patience) else { return nil }
         let name = "org.freedesktop.NetworkManager"
         guard connection.authenticate(),
             connection.call(
@@ -90,14 +90,14 @@ enum SystemBus {
         private let descriptor: Int32
         private var serial: UInt32 = 0
 
-        init?(_ path: String) {
+        init?(_ path: String, patience: Int) {
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             guard descriptor >= 0 else { return nil }
-            var limit = timeval(tv_sec: SystemBus.patience, tv_usec: 0)
+            var limit = timeval(tv_sec: patience, tv_usec: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
             let result = withUnsafePointer(to: &address) { pointer in
