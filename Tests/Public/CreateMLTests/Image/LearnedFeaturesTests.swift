@@ -6,6 +6,7 @@ import MLExtractors
 import MLFiles
 import MLImages
 import MLNumerics
+import MLSpecification
 import Testing
 
 import CreateML
