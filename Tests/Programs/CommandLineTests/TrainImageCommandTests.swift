@@ -110,6 +110,38 @@ struct TrainImageCommandTests {
         #expect(prediction.output.contains("\"red\""), "\(prediction.output)\(prediction.errors)")
     }
 
+    /// Without an installed extractor features are learned, with a warning; with any number of threads alike.
+    @Test func featuresAreLearntWithAWarning() throws {
+        try write("train", 0..<6)
+        let none = ["COREML_EXTRACTORS": folder.path("none")]
+        func train(_ options: [String]) throws -> Outcome {
+            try coreml(
+                arguments: ["train", "image", folder.path("train"), "--validation-share", "0", "--json"] + options,
+                environment: none
+            )
+        }
+        let run = try train(["-o", folder.path("Default.mlmodel")])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("warning: the features are learned from the training pictures"))
+        #expect(run.errors.contains("coreml extractor install efficientnet-lite0"))
+        let report = try CommandFolder.last(run)
+        #expect(report["extractor"] as? String == "learned")
+        #expect((report["warnings"] as? [String])?.count == 1)
+        #expect((report["training"] as? [String: Double])?["accuracy"] == 1)
+
+        var models: [Data] = []
+        for threads in ["1", "2"] {
+            let model = folder.path("Asked.mlmodel")
+            let asked = try train(["--extractor", "learned", "--threads", threads, "-o", model])
+            #expect(asked.status == 0 && !asked.errors.contains("warning:"), "\(asked.errors)")
+            models.append(try Data(contentsOf: URL(fileURLWithPath: model)))
+        }
+        #expect(models[0] == models[1])
+
+        let named = try train(["--extractor", "efficientnet-lite0", "-o", folder.path("Named.mlmodel")])
+        #expect(named.status == 1 && named.errors.contains("is not installed; run: coreml extractor install"))
+    }
+
     @Test func mistakesAreNamed() throws {
         try write("train", 0..<3)
         try CommandFolder.expectFailures([

@@ -15,13 +15,16 @@ struct TrainImage: ParsableCommand {
               coreml train image flowers/ -o Flowers.mlmodel --report flowers.html
               coreml train image pictures.csv --file path --label species --augment flip --augment crop
               coreml train image flowers/ --validation held-out/ --resume session
+              coreml train image digits/ --extractor learned -o Digits.mlmodel
               coreml train image flowers/ --extractor Mine.mlpackage --extractor-output features -o Flowers.mlpackage
 
             DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their
             labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files
             that cannot be read, and pictures with two labels, are left out and listed. Pictures are center-cropped, as by
-            'coreml predict' with the model. With --augment flip the prediction is the mean of the picture and its mirror
-            image.
+            'coreml predict' with the model. Without --extractor the features are those of efficientnet-lite0 if it is
+            installed; otherwise they are learned from the training pictures, as with '--extractor learned', with a warning:
+            glyphs, textures and fixed scenes can be told apart so, natural categories need the installed network. With
+            --augment flip the prediction is the mean of the picture and its mirror image.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -30,8 +33,16 @@ struct TrainImage: ParsableCommand {
     @Argument(help: "A folder of pictures, or a table of files and labels.")
     var data: String
     @OptionGroup var columns: ImageColumnOptions
-    @Option(help: "An installed extractor (coreml extractor list), or a .mlmodel or .mlpackage of your own.")
-    var extractor = Extractor.efficientNetLite0.name
+    @Option(
+        help: ArgumentHelp(
+            """
+            An installed extractor (coreml extractor list); a .mlmodel or .mlpackage of your own; or 'learned', for \
+            features that are learned from the training pictures. (default: efficientnet-lite0 if it is installed, \
+            otherwise learned)
+            """
+        )
+    )
+    var extractor: String?
     @Option(help: "The output of your own model; by default its only array.")
     var extractorOutput: String?
     @Option(
@@ -69,6 +80,8 @@ struct TrainImage: ParsableCommand {
 
     private var featureExtractor: MLImageClassifier.FeatureExtractorType {
         get throws {
+            guard let extractor else { return .scenePrint(revision: 1) }
+            if extractor == "learned" { return .learned }
             if extractor.contains("/") || extractor.contains(".") {
                 return .custom(.init(modelPath: URL(fileURLWithPath: extractor), outputName: extractorOutput))
             }
@@ -81,12 +94,14 @@ struct TrainImage: ParsableCommand {
     ///
     /// - Throws: `ValidationError` if another form was requested, before the training.
     private func fileExtension(for extractor: MLImageClassifier.FeatureExtractorType) throws -> String {
-        guard case .custom(let own) = extractor, own.modelPath.pathExtension != "mlmodel" else { return "mlmodel" }
+        guard case .custom(let own) = extractor, ["mlpackage", "mlmodelc"].contains(own.modelPath.pathExtension) else {
+            return "mlmodel"
+        }
         let file = try failing { () throws(ModelError) in try ModelFile.open(path: own.modelPath.path) }
         guard !file.specification.weightFileNames.isEmpty else { return "mlmodel" }
         if let output = training.output, !output.hasSuffix(".mlpackage") {
             throw ValidationError(
-                "\(self.extractor) keeps its weights in a file of its own; name a .mlpackage as the output"
+                "\(own.modelPath.path) keeps its weights in a file of its own; name a .mlpackage as the output"
             )
         }
         return "mlpackage"
@@ -110,6 +125,8 @@ struct TrainImage: ParsableCommand {
                 classifier: layers.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layers)
             )
         )
+        let warning = LearnedFeatures.warning(before: parameters)
+        if let warning { FileHandle.standardError.write(Data("warning: \(warning)\n".utf8)) }
         let (model, curves) = try flow.train(iterations: iterations) { session in
             try MLImageClassifier.train(
                 trainingData: .filesByLabel(files),
@@ -117,16 +134,17 @@ struct TrainImage: ParsableCommand {
                 sessionParameters: session
             )
         }
+        let name = self.extractor ?? (warning == nil ? Extractor.efficientNetLite0.name : "learned")
         let count = files.values.reduce(0) { $0 + $1.count }
         var outcome = TrainingFlow.outcome(
             of: "picture classifier",
             (model.trainingMetrics, model.validationMetrics),
             curves: curves,
             facts: [
-                ("data", "\(data), \(count) files"), ("extractor", self.extractor),
+                ("data", "\(data), \(count) files"), ("extractor", name),
                 ("left out", "\(model.skippedImages.count) files"),
-            ],
-            json: ["files": count],
+            ] + model.warnings.map { ("note", $0) },
+            json: ["files": count, "extractor": name, "warnings": model.warnings],
             write: { try model.write(toFile: $0) }
         )
         let isValidated = model.validationMetrics.counts != nil

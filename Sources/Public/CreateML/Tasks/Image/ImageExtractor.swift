@@ -8,8 +8,15 @@ import MLSpecification
 
 /// The settings of a picture classifier's training, as they are kept with a session.
 struct ImageSettings: Codable, Hashable, Sendable {
-    /// The name of an installed extractor; `nil` for a model of the caller's.
+    /// Why features are learned from the training pictures.
+    enum LearningCause: String, Codable, Sendable {
+        case request, missingExtractor
+    }
+
+    /// The name of an installed extractor; `nil` for a model of the caller's, and for learned features.
     var installed: String?
+    /// `nil` for features of a pretrained network.
+    var learned: LearningCause?
     /// The path and the output of the caller's model.
     var modelPath: String?
     var outputName: String?
@@ -28,19 +35,28 @@ struct ImageSettings: Codable, Hashable, Sendable {
         case .transferLearning(let extractor, let classifier):
             switch extractor {
             case .custom(let custom):
-                installed = custom.installed
-                if custom.installed == nil {
+                switch custom.origin {
+                case .store(let name): installed = name
+                case .pictures: learned = .request
+                case .file:
                     modelPath = custom.modelPath.path
                     outputName = custom.outputName
                 }
             case .scenePrint(let revision):
-                installed = Extractor.efficientNetLite0.name
+                if ExtractorStore.user.contains(.efficientNetLite0) {
+                    installed = Extractor.efficientNetLite0.name
+                } else {
+                    learned = .missingExtractor
+                }
                 isScenePrint = true
                 self.revision = revision
             }
             if case .multilayerPerceptron(let sizes) = classifier { layerSizes = sizes }
         }
     }
+
+    /// The extractor, for sessions and fingerprints.
+    var extractorName: String { learned == nil ? installed ?? modelPath ?? "" : "learned" }
 
     var options: MLImageClassifier.ImageAugmentationOptions { .init(rawValue: augmentation) }
 
@@ -52,7 +68,7 @@ struct ImageSettings: Codable, Hashable, Sendable {
             } else if let modelPath {
                 .custom(.init(modelPath: URL(fileURLWithPath: modelPath), outputName: outputName))
             } else {
-                .efficientNetLite0
+                learned == nil ? .efficientNetLite0 : .learned
             }
         return .init(
             validation: .none,
@@ -69,17 +85,30 @@ struct ImageSettings: Codable, Hashable, Sendable {
 /// A loaded extractor with what its features need, and the views of pictures that are learned from.
 struct ImageExtractor: Sendable {
     let encoder: PictureEncoder
-    /// The model whose layers become part of the classifier; `nil` for a stage of its own in a pipeline.
-    let installed: ExtractorModel?
+    /// The installed extractor; `nil` for other ones.
+    let installed: Extractor?
+    /// The network whose layers become part of the classifier; `nil` for a stage of its own in a pipeline.
+    let network: SpecModel?
     /// The extractor's model.
     let file: ModelFile
     let options: MLImageClassifier.ImageAugmentationOptions
 
-    init(_ settings: ImageSettings) throws(ModelError) {
+    /// - Parameters:
+    ///   - settings: The settings, which name the extractor.
+    ///   - learned: The filters that were learned from the training pictures; `nil` for the named extractor.
+    /// - Throws: The errors of loading the extractor.
+    init(_ settings: ImageSettings, learned: PatchDictionary?) throws(ModelError) {
         options = settings.options
-        if let name = settings.installed {
+        if let learned {
+            let specification = learned.specification
+            installed = nil
+            network = specification
+            file = ModelFile(specification: specification, path: "the learned features")
+            encoder = try PictureEncoder(file)
+        } else if let name = settings.installed {
             let model = try ExtractorStore.user.load(.named(name, in: Extractor.ofPictures))
-            installed = model
+            installed = model.extractor
+            network = model.specification
             file = ModelFile(specification: model.specification, path: "the extractor \(name)")
             encoder = try PictureEncoder(file)
         } else {
@@ -87,16 +116,17 @@ struct ImageExtractor: Sendable {
             file = try ModelFile.open(path: path)
             encoder = try PictureEncoder(file, output: settings.outputName)
             installed = nil
+            network = nil
             try file.requireUnprotected("a classifier with it")
         }
     }
 
     /// Whether predictions use the mean of the picture's features and its mirror image's.
-    var isMirrored: Bool { options.contains(.flip) && installed != nil }
+    var isMirrored: Bool { options.contains(.flip) && network != nil }
 
-    /// Whether square roots of the features are taken: those of installed extractors are means of activations that are
-    /// never negative, and few of which are large.
-    var takesRoots: Bool { installed != nil }
+    /// Whether square roots of the features are taken: those of installed extractors and of learned filters are means of
+    /// activations that are never negative, and few of which are large.
+    var takesRoots: Bool { network != nil }
 
     func viewCount(isValidation: Bool) -> Int {
         isValidation ? (isMirrored ? 2 : 1) : 1 + options.augmentations.count

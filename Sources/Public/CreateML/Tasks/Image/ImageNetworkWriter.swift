@@ -13,11 +13,13 @@ struct ImageNetworkWriter {
     let extractor: ImageExtractor
     let layers: [(weights: [Float], bias: [Float])]
     let labels: [String]
+    /// What the model's metadata say about the extractor.
+    let metadata: [String: String]
 
     /// The classifier; with the weight files of the caller's model, if that has some.
     func file() throws(ModelError) -> ModelFile {
-        if let installed = extractor.installed {
-            return ModelFile(specification: completed(folded(installed)), path: Self.name)
+        if let network = extractor.network {
+            return ModelFile(specification: completed(folded(network)), path: Self.name)
         }
         let (specification, weights) = try pipeline()
         return ModelFile(specification: completed(specification), weights: weights, path: Self.name)
@@ -28,9 +30,7 @@ struct ImageNetworkWriter {
         model.description_p.predictedFeatureName = Self.label
         model.description_p.predictedProbabilitiesName = Self.probabilities
         model = model.marked
-        if let extractor = extractor.installed?.extractor {
-            for (key, value) in extractor.noticeMetadata { model.description_p.metadata.userDefined[key] = value }
-        }
+        for (key, value) in metadata { model.description_p.metadata.userDefined[key] = value }
         model.description_p.metadata.userDefined["imageCropAndScale"] = "centerCrop"
         return model
     }
@@ -58,8 +58,8 @@ struct ImageNetworkWriter {
     }
 
     /// One network: the extractor's layers, then the trained ones.
-    private func folded(_ model: ExtractorModel) -> SpecModel {
-        let original = model.specification.neuralNetwork
+    private func folded(_ model: SpecModel) -> SpecModel {
+        let original = model.neuralNetwork
         let input = extractor.encoder.inputName
         var network = NetworkLayers(.float32)
         if extractor.isMirrored {
@@ -79,7 +79,7 @@ struct ImageNetworkWriter {
         let head = headLayers(body.last?.output.first ?? input, views: extractor.isMirrored ? 2 : 1)
         var result = SpecModel()
         result.specificationVersion = 4
-        result.description_p.input = model.specification.description_p.input
+        result.description_p.input = model.description_p.input
         result.description_p.output = outputs
         result.neuralNetworkClassifier = classifier(network.layers + body + head)
         result.neuralNetworkClassifier.preprocessing = original.preprocessing

@@ -5,6 +5,7 @@ import MLTrainingCore
 
 /// The training of a picture classifier: features of all pictures, then the classifier of the features.
 ///
+/// Where features are learned from the pictures, the filters are learned in the first step of the first phase.
 /// Features are kept with the session, so that training continues without the pictures; another session can take them
 /// over. A step of the first phase is a batch of pictures.
 struct ImageRun: TrainingRun {
@@ -18,6 +19,8 @@ struct ImageRun: TrainingRun {
     /// The files, in their order.
     private var data: ImageFiles
     let fingerprint: UInt64
+    /// The learned filters; `nil` before they are learned, and for other extractors.
+    private var dictionary: PatchDictionary?
     private var extractor: ImageExtractor?
     private var head: ImageHead?
 
@@ -27,13 +30,15 @@ struct ImageRun: TrainingRun {
         self.settings = settings
         self.data = data
         fingerprint = try Self.fingerprint(settings, data)
-        extractor = try MLCreateError.translating { try ImageExtractor(settings) }
+        if settings.learned == nil {
+            extractor = try MLCreateError.translating { try ImageExtractor(settings, learned: nil) }
+        }
     }
 
     /// The fingerprint of what the features depend on.
     private static func fingerprint(_ settings: ImageSettings, _ data: ImageFiles) throws -> UInt64 {
         var result = Fingerprint(.wideProduct)
-        result.add(settings.installed ?? settings.modelPath ?? "")
+        result.add(settings.extractorName)
         result.add(settings.outputName ?? "")
         result.add(settings.augmentation)
         for file in data.files {
@@ -45,7 +50,7 @@ struct ImageRun: TrainingRun {
 
     var parameters: [SessionParameter] {
         [
-            SessionParameter("featureExtractor", settings.installed ?? settings.modelPath ?? "none"),
+            SessionParameter("featureExtractor", settings.extractorName),
             SessionParameter("augmentationOptions", settings.augmentation),
             SessionParameter("layerSizes", settings.layerSizes),
         ]
@@ -54,11 +59,13 @@ struct ImageRun: TrainingRun {
     static var firstPhase: MLPhase { .extractingFeatures }
     var phase: MLPhase { data.isComplete ? .training : .extractingFeatures }
     var iteration: Int {
-        data.isComplete ? head?.iteration ?? 0 : data.extracted / Self.batch
+        data.isComplete ? head?.iteration ?? 0 : (dictionary == nil ? 0 : 1) + data.extracted / Self.batch
     }
+    /// The steps before the first batch of pictures.
+    private var learningSteps: Int { settings.learned == nil ? 0 : 1 }
     var plan: [PlannedPhase] {
         [
-            PlannedPhase(.extractingFeatures, (data.files.count + Self.batch - 1) / Self.batch),
+            PlannedPhase(.extractingFeatures, learningSteps + (data.files.count + Self.batch - 1) / Self.batch),
             PlannedPhase(.training, settings.iterations),
         ]
     }
@@ -66,7 +73,11 @@ struct ImageRun: TrainingRun {
 
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double] {
         guard data.isComplete else {
-            try extract()
+            if settings.learned != nil, dictionary == nil {
+                dictionary = try MLCreateError.translating { try data.dictionary(cancellation) }
+            } else {
+                try extract()
+            }
             return [:]
         }
         var head = try current()
@@ -104,7 +115,7 @@ struct ImageRun: TrainingRun {
 
     private mutating func loaded() throws -> ImageExtractor {
         if let extractor { return extractor }
-        let created = try MLCreateError.translating { try ImageExtractor(settings) }
+        let created = try MLCreateError.translating { try ImageExtractor(settings, learned: dictionary) }
         extractor = created
         return created
     }
@@ -138,7 +149,12 @@ struct ImageRun: TrainingRun {
         let head = try current()
         return try MLCreateError.translating {
             let layers = try head.layers()
-            let writer = ImageNetworkWriter(extractor: extractor, layers: layers, labels: data.labels)
+            let writer = ImageNetworkWriter(
+                extractor: extractor,
+                layers: layers,
+                labels: data.labels,
+                metadata: settings.learned.map(LearnedFeatures.metadata) ?? extractor.installed?.noticeMetadata ?? [:]
+            )
             let task = try TaskModel(writer.file())
             func outcome(isValidation: Bool) -> (MLClassifierMetrics, [MLImageClassifier.MisclassifiedImage]) {
                 let examples = data.predictionRows(isValidation: isValidation, isMirrored: extractor.isMirrored)
@@ -173,7 +189,8 @@ struct ImageRun: TrainingRun {
                     misclassified: (trainingWrong, validationWrong),
                     skipped: data.skipped,
                     labels: data.labels,
-                    license: extractor.installed?.extractor.license
+                    license: extractor.installed?.license,
+                    warnings: settings.learned.map { [LearnedFeatures.warning($0)] } ?? []
                 ),
                 settings.parameters
             )
@@ -194,6 +211,7 @@ struct ImageRun: TrainingRun {
         writer.write(Int64(1))
         writer.write(String(decoding: try JSONEncoder.sorted.encode(settings), as: UTF8.self))
         data.write(&writer, withFeatures: data.isComplete)
+        if settings.learned != nil { write(dictionary, &writer) }
         return writer.bytes
     }
 
@@ -205,14 +223,24 @@ struct ImageRun: TrainingRun {
             throw reader.damaged("its settings cannot be read")
         }
         data = try ImageFiles(&reader)
+        if settings.learned != nil {
+            dictionary = try reader.readOptional { reader in try PatchDictionary(&reader) }
+            if dictionary == nil, data.isComplete { throw reader.damaged("the learned filters are missing") }
+        }
         try reader.finish()
         fingerprint = try Self.fingerprint(settings, data)
+    }
+
+    private func write(_ dictionary: PatchDictionary?, _ writer: inout CheckpointWriter) {
+        writer.write(dictionary != nil)
+        dictionary?.write(&writer)
     }
 
     func encodedState() throws -> [UInt8] {
         var writer = CheckpointWriter()
         guard data.isComplete else {
             data.writeFeatures(&writer)
+            if settings.learned != nil { write(dictionary, &writer) }
             return writer.bytes
         }
         writer.write(Int64(head?.iteration ?? 0))
@@ -224,6 +252,11 @@ struct ImageRun: TrainingRun {
         var reader = CheckpointReader(state, "the checkpoint")
         guard data.isComplete else {
             try data.readFeatures(&reader)
+            if settings.learned != nil {
+                dictionary = try reader.readOptional { reader in try PatchDictionary(&reader) }
+                extractor = nil
+                if dictionary == nil, data.extracted > 0 { throw reader.damaged("the learned filters are missing") }
+            }
             return try reader.finish()
         }
         let iteration = try reader.readInt(in: 0...Int(Int32.max), "the iteration")

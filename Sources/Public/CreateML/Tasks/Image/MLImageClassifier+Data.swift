@@ -64,8 +64,17 @@ extension MLImageClassifier {
         public var modelPath: URL
         /// The output with the features, an array of numbers; `nil` for the only one.
         public var outputName: String?
-        /// The name of an extractor that was installed, which `modelPath` is the model of.
-        var installed: String?
+        /// Where the extractor comes from.
+        enum Origin: Hashable {
+            /// The model at `modelPath`.
+            case file
+            /// An installed extractor, which `modelPath` is the model of.
+            case store(name: String)
+            /// The training pictures; `modelPath` names no file.
+            case pictures
+        }
+
+        var origin = Origin.file
 
         /// Creates an extractor; see the properties of the same names.
         public init(modelPath: URL, outputName: String? = nil) {
@@ -79,6 +88,9 @@ extension MLImageClassifier {
         /// A model of your own.
         case custom(CustomFeatureExtractor)
         /// Apple's network is a part of its systems; here `efficientNetLite0` takes its place, whatever the revision.
+        ///
+        /// Where that is not installed, features are learned from the training pictures as with `learned`, and
+        /// `MLImageClassifier.warnings` and the model's metadata say so.
         case scenePrint(revision: Int?)
 
         /// EfficientNet-Lite0, trained on ImageNet; an addition to Apple's API.
@@ -91,7 +103,19 @@ extension MLImageClassifier {
                 modelPath: URL(fileURLWithPath: path + "/model.mlmodel"),
                 outputName: "features"
             )
-            custom.installed = extractor.name
+            custom.origin = .store(name: extractor.name)
+            return .custom(custom)
+        }
+
+        /// Features that are learned from the training pictures, without pretrained weights; an addition to Apple's API.
+        ///
+        /// Filters are found by clustering whitened patches of colour (Coates and Ng, 2012); features are the means of
+        /// what exceeds a threshold in their results, in four fields of a picture and in all of it. Pictures are reduced to 64 × 64
+        /// pixels, or to the size of most of them if that is less, at least 8 × 8. Glyphs, textures and scenes of a fixed
+        /// camera can be told apart so; natural categories need a pretrained network.
+        public static var learned: FeatureExtractorType {
+            var custom = CustomFeatureExtractor(modelPath: URL(fileURLWithPath: "/dev/null"))
+            custom.origin = .pictures
             return .custom(custom)
         }
     }
@@ -157,7 +181,11 @@ extension MLImageClassifier.FeatureExtractorType: CustomStringConvertible, Custo
     public var description: String {
         switch self {
         case .custom(let custom):
-            if let name = custom.installed { "Extractor \(name)" } else { "Custom model \(custom.modelPath.path)" }
+            switch custom.origin {
+            case .file: "Custom model \(custom.modelPath.path)"
+            case .store(let name): "Extractor \(name)"
+            case .pictures: "Features learned from the training pictures"
+            }
         case .scenePrint(let revision): "Image feature print\(revision.map { " V\($0)" } ?? "") (EfficientNet-Lite0)"
         }
     }

@@ -9,7 +9,8 @@ import MLSpecification
 ///
 /// The model is one network: a feature extractor and the layers that were trained on its features. Without a model of
 /// your own it is EfficientNet-Lite0, which is installed once (`coreml extractor install efficientnet-lite0`,
-/// Documentation/Extractors.md). The middle of a picture is cut out and scaled to the network's size, in training and in
+/// Documentation/Extractors.md); where it is not, features are learned from the training pictures, which `warnings`
+/// states. The middle of a picture is cut out and scaled to the network's size, in training and in
 /// the predictions of this type; Vision's requests do so by default, too.
 public struct MLImageClassifier: MLSessionTask, Sendable {
     /// The default values of parameters.
@@ -48,6 +49,12 @@ public struct MLImageClassifier: MLSessionTask, Sendable {
     /// The validation pictures for which the model predicts another label, the most confident first; an addition to
     /// Apple's API.
     public var misclassifiedValidationImages: [MisclassifiedImage] { outcome.misclassified.validation }
+
+    /// What limits the use of the model: that its features were learned from the training pictures, and why; an addition
+    /// to Apple's API.
+    ///
+    /// Empty for pretrained features.
+    public var warnings: [String] { outcome.warnings }
 
     private var outcome: ImageOutcome
 
@@ -243,6 +250,7 @@ struct ImageOutcome: Sendable {
     let skipped: [MLImageClassifier.SkippedImage]
     let labels: [String]
     let license: String?
+    let warnings: [String]
 }
 
 extension MLImageClassifier: SessionTask {
@@ -263,6 +271,7 @@ extension MLImageClassifier: CustomStringConvertible, CustomDebugStringConvertib
             Performance on Validation Data
             \(validationMetrics)
             """
+        for warning in warnings { text += "\nWarning: \(warning)\n" }
         if !skippedImages.isEmpty {
             text += "\nSkipped Images: \(skippedImages.count)\n"
             for image in skippedImages.prefix(10) { text += "\(image.url.path): \(image.reason)\n" }

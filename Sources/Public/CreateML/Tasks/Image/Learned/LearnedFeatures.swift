@@ -1,0 +1,72 @@
+import Foundation
+import MLExtractors
+import MLImages
+import MLNumerics
+import MLTrainingCore
+
+/// What readers of a model and of its training learn about features without pretrained weights.
+package enum LearnedFeatures {
+    /// What they are good for, and the command that installs a pretrained network.
+    private static let advice =
+        "natural categories (animals, foods, things in any place and pose) need pretrained features: "
+        + Extractor.efficientNetLite0.command
+
+    static func warning(_ cause: ImageSettings.LearningCause) -> String {
+        let reason =
+            cause == .missingExtractor
+            ? ", because the extractor '\(Extractor.efficientNetLite0.name)' is not installed" : ""
+        return "the features are learned from the training pictures\(reason); \(advice)"
+    }
+
+    /// The warning before a training, if the extractor of `parameters` is not installed and features are learned instead;
+    /// `nil` otherwise.
+    package static func warning(before parameters: MLImageClassifier.ModelParameters) -> String? {
+        ImageSettings(parameters).learned == .missingExtractor ? warning(.missingExtractor) : nil
+    }
+
+    /// The metadata of a model with learned features.
+    static func metadata(_ cause: ImageSettings.LearningCause) -> [String: String] {
+        ["featureExtractor": "learned", "featureExtractorNotice": warning(cause)]
+    }
+}
+
+extension ImageFiles {
+    /// Learns filters from some of the training pictures, drawn at random by a fixed seed.
+    ///
+    /// - Throws: `MLCreateError.cancelled`, and `.generic` if no training picture can be read or all are plain.
+    func dictionary(_ cancellation: JobCancellation) throws -> PatchDictionary {
+        var source = SplitMix64(seed: 0x7069_6374_7572)
+        var order = files.indices.filter { !files[$0].isValidation }
+        order.shuffle(using: &source)
+        var pictures: [Bitmap] = []
+        var reason = ""
+        let limit = PatchDictionary.pictureLimit
+        for start in stride(from: 0, to: order.count, by: ImageRun.batch) where pictures.count < limit {
+            try cancellation.check()
+            let part = order[start..<min(start + ImageRun.batch, order.count)]
+            let found = ImageReader.map(part.count) { index -> Swift.Result<Bitmap, ModelError> in
+                let path = files[part[part.startIndex + index]].path
+                do throws(ModelError) { return .success(Self.reduced(try ImageReader.read(path).bitmap)) } catch {
+                    return .failure(error.at(path))
+                }
+            }
+            for result in found where pictures.count < limit {
+                switch result {
+                case .success(let picture): pictures.append(picture)
+                case .failure(let error): reason = "\(error)"
+                }
+            }
+        }
+        guard !pictures.isEmpty else {
+            throw MLCreateError.generic(reason: "none of \(order.count) training pictures can be read (\(reason))")
+        }
+        return try PatchDictionary(pictures) { try cancellation.check() }
+    }
+
+    /// A picture that is not larger than the largest that are learned from.
+    private static func reduced(_ picture: Bitmap) -> Bitmap {
+        let limit = PatchDictionary.greatestSide
+        guard min(picture.width, picture.height) > limit else { return picture }
+        return picture.converted(to: .rgba).fitted(PictureEncoder.fitting, width: limit, height: limit)
+    }
+}
