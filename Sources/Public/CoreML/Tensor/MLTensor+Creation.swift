@@ -15,6 +15,7 @@ extension MLTensor {
     }
 
     /// A tensor of one axis with the given numbers.
+    @_disfavoredOverload  // `[1, 2]` are integers.
     public init(_ scalars: some Collection<Float>) { self.init(scalars, scalarType: Float.self) }
 
     /// A tensor of one axis with the given integers.
@@ -164,6 +165,7 @@ extension MLTensor {
     /// - Parameters:
     ///   - elements: One tensor or more.
     ///   - axis: The position of the new axis in the result.
+    @_disfavoredOverload  // `[1, 2]` are integers, not scalar tensors.
     public init(_ elements: some Collection<MLTensor>, alongAxis axis: Int = 0) {
         self.init(stacking: elements, alongAxis: axis)
     }
