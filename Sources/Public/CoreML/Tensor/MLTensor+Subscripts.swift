@@ -85,7 +85,10 @@ private struct TensorCut {
             append(begin: nil, end: nil, stride: 1)
         case .index(let index):
             let extent = source[axis]
-            call.require(index >= -extent && index < extent, "index \(index) is outside axis \(axis) of shape \(source)")
+            call.require(
+                index >= -extent && index < extent,
+                "index \(index) is outside axis \(axis) of shape \(source)"
+            )
             let place = index < 0 ? index + extent : index
             append(begin: place, end: place + 1, stride: 1)
             isWhole = isWhole && extent == 1
