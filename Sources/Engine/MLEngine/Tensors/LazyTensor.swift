@@ -160,7 +160,10 @@ final class LazyStep: Sendable {
         state = Mutex(State(recorded: Recorded(op: op, operands: operands)))
     }
 
-    deinit { Self.letGo(takeOperands()) }
+    deinit {
+        var operands = takeOperands()
+        Self.letGo(&operands)
+    }
 
     /// The operation, `nil` once its results are known.
     var recorded: Recorded? { state.withLock { $0.recorded } }
@@ -169,8 +172,8 @@ final class LazyStep: Sendable {
 
     /// Keeps the results, unless others were kept before, and forgets the operation.
     func keep(_ results: [Tensor]) {
-        let operands = takeOperands { $0.results = results }
-        Self.letGo(operands)
+        var operands = takeOperands { $0.results = results }
+        Self.letGo(&operands)
     }
 
     private func takeOperands(_ change: (inout State) -> Void = { _ in }) -> [LazyStep] {
@@ -183,8 +186,9 @@ final class LazyStep: Sendable {
     }
 
     /// Releases steps and whatever only they refer to, without a recursion as deep as the chain of operations is long.
-    private static func letGo(_ steps: [LazyStep]) {
-        var rest = steps
+    ///
+    /// - Parameter rest: The only array that holds the steps: one that others hold, too, is left to them.
+    private static func letGo(_ rest: inout [LazyStep]) {
         while var step = rest.popLast() {
             if isKnownUniquelyReferenced(&step) { rest += step.takeOperands() }
         }

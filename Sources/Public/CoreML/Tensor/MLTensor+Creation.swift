@@ -145,7 +145,7 @@ extension MLTensor {
         let call = TensorCall("init(unsafeUninitializedShape:scalarType:initializingWith:)")
         call.require(checkedCount(of: shape) != nil, "\(shape) is no shape; extents are 0 or more")
         let tensor = Tensor(uninitialized: tensorElement(scalarType).scalarType, shape: shape)
-        try initializer(UnsafeMutableRawBufferPointer(start: tensor.address, count: tensor.byteCount))
+        try initializer(.init(start: tensor.address, count: tensor.byteCount))
         self.init(LazyTensor(tensor))
     }
 

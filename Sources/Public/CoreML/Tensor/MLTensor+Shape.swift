@@ -7,7 +7,7 @@ extension MLTensor {
     private func reshaped(_ shape: [Int], _ name: String) -> MLTensor {
         guard shape != self.shape else { return self }
         do { return MLTensor(try lazy.reshaped(shape)) } catch {
-            preconditionFailure("MLTensor.\(name) of \(self): \(error.message)")
+            fatalError("MLTensor.\(name) of \(self): \(error.message)")
         }
     }
 

@@ -48,10 +48,9 @@ public struct MLTensor: Sendable {
     public func shapedArray<Scalar>(of scalarType: Scalar.Type) async -> MLShapedArray<Scalar>
     where Scalar: MLShapedArrayScalar, Scalar: MLTensorScalar {
         let asked = tensorElement(scalarType).scalarType
-        precondition(
+        TensorCall("shapedArray").require(
             asked == lazy.scalarType,
-            "MLTensor.shapedArray(of: \(scalarType)) of a tensor of \(self.scalarType) elements; use cast(to: "
-                + "\(scalarType).self) first"
+            "the elements are \(self.scalarType), not \(scalarType); use cast(to: \(scalarType).self) first"
         )
         let elements = await MLTensor.elements(of: [self])[0]
         let storage = elements.storage

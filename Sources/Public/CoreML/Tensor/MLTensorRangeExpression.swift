@@ -38,7 +38,7 @@ enum TensorAxisPart: Sendable {
         case let range as PartialRangeThrough<Int>: self = .through(range.upperBound, from: nil, stride: 1)
         case let range as _MLTensorRange: self = range.part
         case .some(let other):
-            preconditionFailure("MLTensor.subscript: \(type(of: other)) is no index; use an Int or a range of Int")
+            fatalError("MLTensor.subscript: \(type(of: other)) is no index; use an Int or a range of Int")
         }
     }
 }

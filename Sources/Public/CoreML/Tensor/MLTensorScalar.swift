@@ -43,7 +43,7 @@ extension Bool: TensorElement {
 /// The type as tensors know it; a type that the protocol's documentation does not name traps.
 func tensorElement(_ type: any MLTensorScalar.Type) -> any TensorElement.Type {
     guard let element = type as? any TensorElement.Type else {
-        preconditionFailure(
+        fatalError(
             "\(type) is not a scalar type of tensors; use Float, Float16, Int8, Int16, Int32, UInt8, UInt16, UInt32 or Bool"
         )
     }

@@ -11,7 +11,7 @@ struct TensorCall {
 
     /// Ends the program unless `condition` holds; the message names the operation.
     func require(_ condition: Bool, _ message: @autoclosure () -> String) {
-        precondition(condition, "MLTensor.\(name): \(message())")
+        if !condition { fatalError("MLTensor.\(name): \(message())") }
     }
 
     /// The results of an operator on tensors and the given parameters; operands that do not fit end the program.
@@ -32,7 +32,7 @@ struct TensorCall {
             return try LazyTensor.results(of: op, operands).map { MLTensor($0) }
         } catch {
             let types = tensors.map(\.description).joined(separator: " and ")
-            preconditionFailure("MLTensor.\(name) of \(types): \(error.message)")
+            fatalError("MLTensor.\(name) of \(types): \(error.message)")
         }
     }
 
