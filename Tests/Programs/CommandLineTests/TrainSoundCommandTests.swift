@@ -150,6 +150,8 @@ struct TrainSoundCommandTests {
             (start + [table, "--file", "path"], 1, "none.wav"),
             (start + [folder.path("train"), "--overlap", "1"], 64, "--overlap"),
             (start + [folder.path("train"), "--layers", "0"], 64, "--layers"),
+            (start + [folder.path("train"), "--extractor", folder.path("none.mlmodel")], 1, "none.mlmodel"),
+            (start + [folder.path("train"), "--extractor-output", "x"], 64, "--extractor, which is missing"),
         ])
         #expect(try folder.names == ["bare", "clips.csv", "empty", "noise", "one", "train"])
     }

@@ -12,11 +12,16 @@ struct TrainSound: ParsableCommand {
               coreml train sound clips.csv --file path --label species --report birds.html
               coreml train sound recordings/ --overlap 0.75 --iterations 50 --validation held-out/
               coreml train sound recordings/ --layers 128 64
+              coreml train sound recordings/ --extractor Embedding.mlpackage -o Birds.mlpackage
 
             DATA is a folder with a folder of sound files for each label; a folder of files whose names begin with their
             labels, such as dog.1.wav; or a .csv, .tsv or .json table of files, relative to the table, and labels. All
             formats of libsndfile (WAV, FLAC, Ogg, MP3, AIFF …) and sampling rates can be read; channels are mixed. The
             model takes 0.975 seconds at 16 kHz, 15,600 samples; files are divided into such windows for training.
+
+            --extractor is a model of your own, such as a pretrained embedding, whose features are classified and which
+            becomes part of the classifier. Its only input is an array of samples at 16 kHz in any shape with one axis longer
+            than 1, such as [15600], whose number is the window; or VGGish's spectrogram [1, 96, 64] of 0.975 seconds.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -25,6 +30,10 @@ struct TrainSound: ParsableCommand {
     @Argument(help: "A folder of sounds, or a table of files and labels.")
     var data: String
     @OptionGroup var columns: SoundColumnOptions
+    @Option(help: "A .mlmodel or .mlpackage of your own that turns sounds into features.")
+    var extractor: String?
+    @Option(help: "The output of --extractor with the features; by default its only array.")
+    var extractorOutput: String?
     @Option(parsing: .upToNextOption, help: "The sizes of the dense layers before the output layer; none by default.")
     var layers: [Int] = []
     @Option(help: "The maximum number of iterations.")
@@ -36,14 +45,21 @@ struct TrainSound: ParsableCommand {
         guard iterations > 0, layers.allSatisfy({ $0 > 0 }) else {
             throw ValidationError("--iterations and --layers take numbers from 1")
         }
+        guard extractor != nil || extractorOutput == nil else {
+            throw ValidationError("--extractor-output names an output of --extractor, which is missing")
+        }
     }
 
     func run() throws {
+        let custom = extractor.map {
+            MLSoundClassifier.CustomFeatureExtractor(modelPath: URL(fileURLWithPath: $0), outputName: extractorOutput)
+        }
+        let fileExtension = try ClassifierForm.fileExtension(extractor: extractor, output: training.output)
         let flow = TrainingFlow(training)
         flow.announce("listening to \(data)")
         let reader = columns.reader
         let files = try reader.files(data)
-        let parameters = MLSoundClassifier.ModelParameters(
+        var parameters = MLSoundClassifier.ModelParameters(
             validation: try held.choice(none: .none, split: { .split(strategy: $0) }) {
                 .dictionary(try reader.files($0))
             },
@@ -54,9 +70,11 @@ struct TrainSound: ParsableCommand {
                 classifier: layers.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: layers)
             )
         )
+        parameters.customFeatureExtractor = custom
         let (model, curves) = try flow.train(iterations: iterations) { session in
             try MLSoundClassifier.train(trainingData: files, parameters: parameters, sessionParameters: session)
         }
+        let seconds = Double(model.windowSamples) / Double(MLSoundClassifier.sampleRate)
         let count = files.values.reduce(0) { $0 + $1.count }
         try flow.finish(
             TrainingFlow.outcome(
@@ -65,12 +83,13 @@ struct TrainSound: ParsableCommand {
                 curves: curves,
                 facts: [
                     ("data", "\(data), \(count) files"),
-                    ("windows", "0.975 s, each repeats \(LearningCurve.label(columns.overlap)) of the one before"),
-                ],
+                    ("windows", "\(seconds) s, each repeats \(LearningCurve.label(columns.overlap)) of the one before"),
+                ] + (extractor.map { [("extractor", $0)] } ?? []),
                 json: ["files": count, "overlap": columns.overlap],
                 write: { try model.write(toFile: $0) }
             ),
-            name: TableFile.name(data)
+            name: TableFile.name(data),
+            fileExtension: fileExtension
         )
     }
 }

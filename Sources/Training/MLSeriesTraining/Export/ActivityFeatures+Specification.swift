@@ -29,7 +29,7 @@ extension DenseNetwork {
         writer.constant("scales", data.scales, [sensors.count, 1])
         writer.add(["centred", "scales"], ["window"], .multiplyBroadcastable(SpecMultiplyBroadcastableLayerParams()))
         features.rocket.rocket.append(to: &writer, input: "window", output: "features")
-        append(to: &writer, parameters, features.rocket, input: "features")
+        append(to: &writer, parameters, features.rocket.inLayers, input: "features")
         writer.constant("kept_share", [Float(features.stay - features.move)], [1])
         writer.constant("moved_share", [Float(features.move)], [1])
         writer.prefix = ""

@@ -7,12 +7,13 @@ extension DenseNetwork {
     /// - Parameters:
     ///   - writer: The network to append to.
     ///   - parameters: The trained parameters of the network.
-    ///   - rocket: The features whose mean and scale are folded into the first layer; `nil` for none.
+    ///   - features: The standardization that is folded into the first layer, and the feature of each element of
+    ///     `input` (`nil` for the same order); `nil` for none.
     ///   - input: The name of the value that the first layer reads.
     func append(
         to writer: inout NetworkWriter,
         _ parameters: [Tensor],
-        _ rocket: RocketFeatures?,
+        _ features: (FeatureStandardization, order: [Int]?)?,
         input: String
     ) {
         let sizes = [inputCount] + layerSizes + [classCount]
@@ -21,15 +22,15 @@ extension DenseNetwork {
             let (inputs, outputs) = (sizes[layer - 1], sizes[layer])
             var weights = parameters[2 * layer - 2].floats
             var bias = parameters[2 * layer - 1].floats
-            if layer == 1, let rocket {
-                let order = rocket.rocket.layerOrder
+            if layer == 1, let (standardization, order) = features {
+                let order = order ?? Array(0..<inputs)
                 let plain = weights
                 for output in 0..<outputs {
                     var shift = 0.0
                     for (position, feature) in order.enumerated() {
-                        let weight = plain[output * inputs + feature] * rocket.scales[feature]
+                        let weight = plain[output * inputs + feature] * standardization.scales[feature]
                         weights[output * inputs + position] = weight
-                        shift += Double(weight) * Double(rocket.means[feature])
+                        shift += Double(weight) * Double(standardization.means[feature])
                     }
                     bias[output] = Float(Double(bias[output]) - shift)
                 }
@@ -47,13 +48,13 @@ extension DenseNetwork {
     /// A classifier of vectors.
     func specification(
         parameters: [Tensor],
-        _ rocket: RocketFeatures? = nil,
+        _ features: (FeatureStandardization, order: [Int]?)? = nil,
         input: String,
         labels: [String],
         names: ClassifierNames
     ) -> SpecModel {
         var writer = NetworkWriter()
-        append(to: &writer, parameters, rocket, input: input)
+        append(to: &writer, parameters, features, input: input)
         writer.softmax("logits", names.probabilities)
         return .classifier(
             writer,
@@ -81,7 +82,7 @@ extension DenseNetwork {
         writer.reshape("window", "window_rows", [frames, 3 * joints])
         writer.transpose("window_rows", "window_series", [1, 0])
         rocket.rocket.append(to: &writer, input: "window_series", output: "features")
-        append(to: &writer, parameters, rocket, input: "features")
+        append(to: &writer, parameters, rocket.inLayers, input: "features")
         writer.softmax("logits", names.probabilities)
         return .classifier(
             writer,
@@ -122,7 +123,7 @@ extension DenseNetwork {
         extractor.neuralNetwork.imageInputShapeMapping = .rank4ImageMapping
         let classifier = specification(
             parameters: parameters,
-            rocket,
+            rocket.inLayers,
             input: "features",
             labels: labels,
             names: names

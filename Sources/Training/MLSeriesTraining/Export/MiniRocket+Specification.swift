@@ -95,3 +95,8 @@ extension MiniRocket {
         return layer
     }
 }
+
+extension RocketFeatures {
+    /// The standardization, and the feature of each element of the layers' result.
+    var inLayers: (FeatureStandardization, order: [Int]?) { (standardization, order: rocket.layerOrder) }
+}

@@ -156,13 +156,45 @@ extension SeriesLearner {
         )
     }
 
-    static func dense(
+    static func embeddings(
         _ problem: SeriesProblem,
         layerSizes: [Int],
-        rocket: RocketFeatures?,
+        groups: [Int],
         training: LabeledExamples,
         validation: LabeledExamples?
     ) throws(ModelError) -> Work {
+        let features = try FeatureStandardization(
+            training.values,
+            labels: training.labels,
+            classCount: problem.labels.count,
+            groups: groups,
+            solves: layerSizes.isEmpty
+        )
+        let work = try dense(
+            problem,
+            layerSizes: layerSizes,
+            start: features.start,
+            training: LabeledExamples(values: features.training, labels: training.labels),
+            validation: validation.map { LabeledExamples(values: features.standardized($0.values), labels: $0.labels) }
+        )
+        guard case .dense(let network, _) = work.model else { return work }
+        return Work(
+            trainer: work.trainer,
+            model: .embeddings(network, features),
+            training: work.training,
+            validation: work.validation
+        )
+    }
+
+    static func dense(
+        _ problem: SeriesProblem,
+        layerSizes: [Int],
+        rocket: RocketFeatures? = nil,
+        start: [Tensor]? = nil,
+        training: LabeledExamples,
+        validation: LabeledExamples?
+    ) throws(ModelError) -> Work {
+        let start = start ?? rocket?.standardization.start
         if let size = layerSizes.first(where: { $0 < 1 }) {
             throw ModelError(.invalidInput, "a layer of \(size) units; every layer has at least one")
         }
@@ -177,15 +209,15 @@ extension SeriesLearner {
         // Thousands of correlated features change the logits as much as one feature multiplied by a thousand, so the
         // rate is divided by their number. A network that starts from the least-squares solution is only refined: its
         // gradients are small, but Adam's steps are not, and larger ones would overfit.
-        let step = layerSizes.isEmpty ? (rocket?.start == nil ? 0.1 : 0.0003) : 3
+        let step = layerSizes.isEmpty ? (start == nil ? 0.1 : 0.0003) : 3
         settings.learningRate = Swift.min(settings.learningRate, step / Double(own.inputCount))
         // Passes over the data beyond one change no prediction.
-        if rocket?.start != nil { settings.minimumStepCount = 1 }
+        if start != nil { settings.minimumStepCount = 1 }
         let trainer = try SequenceNetworkTrainer(
             network,
             settings: settings,
             steps: 1,
-            parameters: rocket?.start,
+            parameters: start,
             validation: others
         ) { _ in own }
         return Work(trainer: trainer, model: .dense(network, rocket), training: own, validation: others)

@@ -25,6 +25,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
         case activityFeatures(DenseNetwork, ActivityFeatures)
         case poses(PoseNetwork)
         case dense(DenseNetwork, RocketFeatures?)
+        case embeddings(DenseNetwork, FeatureStandardization)
     }
 
     /// - Throws: `.invalidInput` for examples that cannot be learned from.
@@ -70,7 +71,15 @@ package struct SeriesLearner: IterativeTraining, Sendable {
             work = try Self.dense(
                 problem,
                 layerSizes: layerSizes,
-                rocket: nil,
+                training: training.checked(width: width),
+                validation: validation.map { other throws(ModelError) in try other.checked(width: width) }
+            )
+        case .embeddings(let layerSizes, let groups, let training, let validation):
+            let width = training.count > 0 ? training.values.count / training.count : 0
+            work = try Self.embeddings(
+                problem,
+                layerSizes: layerSizes,
+                groups: groups,
                 training: training.checked(width: width),
                 validation: validation.map { other throws(ModelError) in try other.checked(width: width) }
             )
@@ -137,6 +146,11 @@ package struct SeriesLearner: IterativeTraining, Sendable {
                     features: examples.checked(width: network.inputCount).values,
                     labels: examples.labels
                 )
+            )
+        case (.embeddings(let network, let features), _):
+            let checked = try examples.checked(width: network.inputCount)
+            return try predictions(
+                SequenceExamples(features: features.standardized(checked.values), labels: checked.labels)
             )
         default:
             throw ModelError(.unsupported, "recordings of activities are predicted by the model's file")
@@ -230,6 +244,14 @@ package struct SeriesLearner: IterativeTraining, Sendable {
             return network.soundSpecification(parameters: parameters, rocket, labels: labels, names: names)
         case (.dense(let network, nil), .features):
             return network.specification(parameters: parameters, input: "features", labels: labels, names: names)
+        case (.embeddings(let network, let features), .embeddings):
+            return network.specification(
+                parameters: parameters,
+                (features, order: nil),
+                input: "features",
+                labels: labels,
+                names: names
+            )
         default:
             throw ModelError(.invalidModel, "the learner was made for another kind of problem")
         }

@@ -14,6 +14,9 @@ package struct SeriesProblem: Sendable {
         case sounds(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
         /// Feature vectors, used unchanged, for dense layers.
         case features(layerSizes: [Int], training: LabeledExamples, validation: LabeledExamples?)
+        /// Feature vectors, which are standardised, for dense layers; no layers mean a linear classifier, whose penalty
+        /// is chosen by predicting each group of training examples from the others.
+        case embeddings(layerSizes: [Int], groups: [Int], training: LabeledExamples, validation: LabeledExamples?)
 
         /// The number of recordings, in training and validation data, that are shorter than a window.
         package var shortRecordings: Int {

@@ -16,6 +16,8 @@ package struct SoundWindows: Sendable {
 
     /// The fraction of a window that overlaps the next one.
     package let overlap: Double
+    /// The number of samples in a window.
+    package let windowSamples: Int
 
     private let spectrogram: VGGishPreprocessing
 
@@ -29,12 +31,16 @@ package struct SoundWindows: Sendable {
         return model
     }
 
+    /// - Parameters:
+    ///   - overlap: The fraction of a window that overlaps the next one.
+    ///   - windowSamples: The number of samples in a window; spectrograms need the default.
     /// - Throws: `.invalidInput` for an overlap that is not at least 0 and below 1.
-    package init(overlap: Double) throws(ModelError) {
+    package init(overlap: Double, windowSamples: Int = Self.samples) throws(ModelError) {
         guard overlap >= 0, overlap < 1 else {
             throw ModelError(.invalidInput, "the overlap factor is \(overlap); it must be at least 0 and below 1")
         }
         self.overlap = overlap
+        self.windowSamples = windowSamples
         let model = Self.preprocessing
         spectrogram = try VGGishPreprocessing(model.soundAnalysisPreprocessing, model.description_p)
     }
@@ -49,8 +55,8 @@ package struct SoundWindows: Sendable {
     /// The first samples of the windows in a sound of `count` samples; one window for a sound that is not longer than a
     /// window.
     package func starts(_ count: Int) -> [Int] {
-        let hop = max(1, Int((Double(Self.samples) * (1 - overlap)).rounded()))
-        return Array(stride(from: 0, through: max(0, count - Self.samples), by: hop))
+        let hop = max(1, Int((Double(windowSamples) * (1 - overlap)).rounded()))
+        return Array(stride(from: 0, through: max(0, count - windowSamples), by: hop))
     }
 
     /// The samples of each window; a shorter sound is padded with silence.
@@ -59,8 +65,8 @@ package struct SoundWindows: Sendable {
     }
 
     private func window(_ sound: [Float], _ start: Int) -> [Float] {
-        let part = sound[start..<min(start + Self.samples, sound.count)]
-        return part + [Float](repeating: 0, count: Self.samples - part.count)
+        let part = sound[start..<min(start + windowSamples, sound.count)]
+        return part + [Float](repeating: 0, count: windowSamples - part.count)
     }
 
     /// The logarithmic mel spectrogram of each window, bands as channels: [windows, 64, 96].

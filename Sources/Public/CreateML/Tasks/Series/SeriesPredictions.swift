@@ -29,7 +29,7 @@ extension MLSoundClassifier {
 
     /// The predictions of a model of any origin for a sound file, window by window.
     /// - Parameters:
-    ///   - model: A model whose input `audioSamples` takes 15,600 samples.
+    ///   - model: A model whose input `audioSamples` takes the samples of a window at 16 kHz.
     ///   - file: The sound file.
     ///   - overlapFactor: The fraction of a window that the next one overlaps, at least 0 and below 1.
     /// - Returns: The windows, whose ranges count samples at 16 kHz.
@@ -39,13 +39,14 @@ extension MLSoundClassifier {
         from file: URL,
         overlapFactor: Double
     ) throws -> [WindowPrediction] {
+        let size = windowSamples(of: model)
         let (starts, samples) = try MLCreateError.translating {
             let samples = try SoundWindows.samples(ofFile: file.path)
-            return (try SoundWindows(overlap: overlapFactor).starts(samples.count), samples)
+            return (try SoundWindows(overlap: overlapFactor, windowSamples: size).starts(samples.count), samples)
         }
         return try starts.map { start in
-            let range = start..<min(start + SoundWindows.samples, samples.count)
-            let window = samples[range] + [Float](repeating: 0, count: SoundWindows.samples - range.count)
+            let range = start..<min(start + size, samples.count)
+            let window = samples[range] + [Float](repeating: 0, count: size - range.count)
             return WindowPrediction(range: range, results: try results(of: model, samples: Array(window)))
         }
     }

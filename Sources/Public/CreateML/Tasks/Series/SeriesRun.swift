@@ -75,7 +75,7 @@ struct SeriesRun<Product: SeriesTask>: TrainingRun {
     mutating func finish() throws -> Product {
         let learner = try current()
         return try MLCreateError.translating {
-            let task = try TaskModel(learner.specification())
+            let task = try TaskModel(Product.file(learner.specification(), options))
             let own = try learner.trainingPredictions()
             let other = try learner.validationPredictions() ?? ([], [])
             return Product(
@@ -154,6 +154,11 @@ enum SeriesArchive {
             writer.write(Int64(4))
             writer.write(layerSizes.map { Int64($0) })
             write(training, validation, &writer)
+        case .embeddings(let layerSizes, let groups, let training, let validation):
+            writer.write(Int64(5))
+            writer.write(layerSizes.map { Int64($0) })
+            writer.write(groups.map { Int64($0) })
+            write(training, validation, &writer)
         }
         return writer.bytes
     }
@@ -214,7 +219,7 @@ enum SeriesArchive {
                 return size
             }
         }
-        switch try reader.readInt(in: 0...4, "the kind of problem") {
+        switch try reader.readInt(in: 0...5, "the kind of problem") {
         case 0:
             let sensors = try reader.readStrings()
             let window = try reader.readInt(in: 1...1 << 24, "the window")
@@ -247,10 +252,21 @@ enum SeriesArchive {
             let sizes = try sizes(&reader)
             let (training, validation) = try examples(&reader, classes)
             return .sounds(layerSizes: sizes, training: training, validation: validation)
-        default:
+        case 4:
             let sizes = try sizes(&reader)
             let (training, validation) = try examples(&reader, classes)
             return .features(layerSizes: sizes, training: training, validation: validation)
+        default:
+            let sizes = try sizes(&reader)
+            let groups = try reader.readArray(of: Int64.self)
+            let (training, validation) = try examples(&reader, classes)
+            guard groups.count == training.count else { throw reader.damaged("the groups of examples are missing") }
+            return .embeddings(
+                layerSizes: sizes,
+                groups: groups.map { Int(clamping: $0) },
+                training: training,
+                validation: validation
+            )
         }
     }
 

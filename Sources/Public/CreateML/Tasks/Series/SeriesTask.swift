@@ -1,5 +1,7 @@
 import CoreML
 import Foundation
+import MLFiles
+import MLNumerics
 import MLSeriesTraining
 import MLSpecification
 
@@ -9,6 +11,14 @@ protocol SeriesTask: SessionTask {
     static var taskName: String { get }
 
     init(_ outcome: SeriesOutcome)
+    /// The model as it is written, made of the trained network.
+    static func file(_ classifier: SpecModel, _ options: SeriesOptions) throws(ModelError) -> ModelFile
+}
+
+extension SeriesTask {
+    static func file(_ classifier: SpecModel, _ options: SeriesOptions) throws(ModelError) -> ModelFile {
+        ModelFile(specification: classifier, path: "the trained model")
+    }
 }
 
 extension SessionTask where Self: SeriesTask {
@@ -73,6 +83,13 @@ struct SeriesOptions: Codable, Hashable, Sendable {
     var recordingColumn: String?
     /// The number of recordings without rows, which were left out.
     var emptyRecordings: Int?
+    /// A sound classifier's custom extractor: the path of its model, and the output with the features.
+    var extractorPath: String?
+    var extractorOutput: String?
+
+    var soundExtractor: MLSoundClassifier.CustomFeatureExtractor? {
+        extractorPath.map { .init(modelPath: URL(fileURLWithPath: $0), outputName: extractorOutput) }
+    }
 }
 
 /// The result of training.

@@ -90,14 +90,43 @@ extension MLSoundClassifier {
         }
     }
 
+    /// A model of your own that turns windows of sound into features, such as a pretrained audio embedding; an addition to
+    /// Apple's API.
+    ///
+    /// The model has one array as its input: samples between −1 and 1 at 16 kHz in any shape with one axis longer than
+    /// 1, such as [15600], whose number is the length of a window; or VGGish's spectrogram of 15,600 samples, whose
+    /// shape ends with 96 frames of 64 bands. The features are one of its output arrays. The trained classifier
+    /// contains the model.
+    public struct CustomFeatureExtractor: Hashable, Sendable, CustomStringConvertible {
+        /// The model: a `.mlmodel`, `.mlpackage` or `.mlmodelc`.
+        ///
+        /// With an ML program that keeps its weights in a file, the classifier is written as a `.mlpackage`.
+        public var modelPath: URL
+        /// The output with the features; `nil` for the only array.
+        public var outputName: String?
+
+        /// Creates an extractor; see the properties of the same names.
+        public init(modelPath: URL, outputName: String? = nil) {
+            self.modelPath = modelPath
+            self.outputName = outputName
+        }
+
+        /// The path and the output.
+        public var description: String {
+            "Custom model \(modelPath.path)" + (outputName.map { ", output \($0)" } ?? "")
+        }
+    }
+
     /// The parameters of feature extraction.
     public struct FeatureExtractionParameters: Sendable {
         /// The fraction of a window that the next one overlaps, at least 0 and below 1; 0.5 by default.
         public var overlapFactor: Double
         /// The feature extractor; `.vggish()` by default.
         public var featureExtractor: ModelParameters.FeatureExtractorType
-        /// The length of a window in seconds; 0.975, the default, is the only one supported.
+        /// The length of a window in seconds: 0.975, the default, or the length that a custom extractor takes.
         public var featureExtractionTimeWindowSize: TimeInterval
+        /// A model of your own in place of `featureExtractor`, an addition to Apple's API; `nil` by default.
+        public var customFeatureExtractor: CustomFeatureExtractor?
 
         /// Creates parameters with the default window of 0.975 seconds.
         public init(
@@ -169,8 +198,11 @@ extension MLSoundClassifier {
 
         /// The feature extractor and the classifier; VGGish and a logistic regression by default.
         public var algorithm: ModelAlgorithmType
-        /// The length of a window in seconds; 0.975, the default, is the only one supported.
+        /// The length of a window in seconds: 0.975, the default, or the length that a custom extractor takes.
         public var featureExtractionTimeWindowSize: TimeInterval
+        /// A model of your own in place of the algorithm's feature extractor, an addition to Apple's API; `nil` by
+        /// default.
+        public var customFeatureExtractor: CustomFeatureExtractor?
         /// The maximum number of iterations, at least 1; 25 by default.
         ///
         /// An iteration is as many passes over the data as 50 steps need, at least one.
@@ -232,7 +264,7 @@ extension MLSoundClassifier {
 
     /// Extracts the features of sounds in the background, so that several classifiers can be trained on them.
     ///
-    /// The features are the spectrograms of the windows.
+    /// The features are the spectrograms of the windows, or the output of a custom extractor.
     /// - Parameters:
     ///   - trainingData: The sound files and their labels.
     ///   - parameters: The parameters of extraction.
@@ -244,9 +276,7 @@ extension MLSoundClassifier {
         parameters: FeatureExtractionParameters = FeatureExtractionParameters(),
         sessionParameters: MLTrainingSessionParameters = _defaultSessionParameters
     ) throws -> MLJob<MLSoundClassifier.DataSource> {
-        try SoundFeatures.check(parameters.featureExtractor)
-        try SoundFeatures.check(window: parameters.featureExtractionTimeWindowSize)
-        let run = try SoundFeaturesRun(trainingData, parameters.overlapFactor)
+        let run = try SoundFeaturesRun(trainingData, parameters)
         return try MLTrainingSession(run, sessionParameters).resume()
     }
 }
@@ -289,7 +319,7 @@ extension MLSoundClassifier.ModelParameters: MLTaskParameters {
     /// The parameters, one a line.
     public var description: String {
         """
-        Algorithm: \(algorithm)
+        Algorithm: \(algorithm)\(customFeatureExtractor.map { "\nFeature extractor: \($0)" } ?? "")
         Maximum iterations: \(maxIterations)
         Overlap factor: \(overlapFactor)
         Time window: \(featureExtractionTimeWindowSize) seconds

@@ -1,5 +1,7 @@
 public import CoreML
 public import Foundation
+import MLFiles
+import MLNumerics
 import MLSeriesTraining
 import MLSpecification
 import TabularData
@@ -7,7 +9,8 @@ import TabularData
 /// Classifies sounds.
 ///
 /// The model takes 15,600 samples at 16 kHz (0.975 s): the spectrogram of Core ML's sound preprocessing, MiniRocket
-/// features of its 64 bands, and a linear classifier or dense layers (Documentation/Behaviour.md).
+/// features of its 64 bands, and a linear classifier or dense layers (Documentation/Behaviour.md). With a
+/// `customFeatureExtractor` that model's features take the place of the spectrogram and of MiniRocket's.
 ///
 /// `@unchecked Sendable`: the parameters may hold a table, which is a value.
 public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
@@ -73,15 +76,15 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
                 return try Self.metrics(of: model, testingData, modelParameters.overlapFactor, outcome.labels)
             }
             try outcome.task.checkNotReplaced("it takes sounds, not features: evaluate it on files")
-            let clips = try extracted.clips()
-            let predictions = try clips.map { try results(spectrogram: $0.spectrograms).first?.label ?? "" }
+            let clips = try SoundFeatures(modelParameters.extraction).clips(extracted)
+            let predictions = try clips.map { try results(features: $0.features).first?.label ?? "" }
             return outcome.metrics(clips.map(\.label), predictions)
         } catch { return MLClassifierMetrics(error) }
     }
 
     /// Evaluates a model of any origin on labelled files, window by window.
     /// - Parameters:
-    ///   - model: A model whose input `audioSamples` takes 15,600 samples.
+    ///   - model: A model whose input `audioSamples` takes the samples of a window at 16 kHz.
     ///   - testingData: The labelled files.
     ///   - overlapFactor: The fraction of a window that the next one overlaps.
     /// - Returns: The metrics, which hold an error if there is one.
@@ -103,7 +106,7 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
         let files = try data.labeledSounds()
         for label in files.keys.sorted() {
             for file in files[label] ?? [] {
-                for window in try windows(file, overlap) {
+                for window in try windows(file, overlap, model) {
                     truth.append(label)
                     predictions.append(try results(of: model, samples: window).first?.label ?? "")
                 }
@@ -133,7 +136,8 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
     /// - Parameters:
     ///   - audioFiles: The sound files.
     ///   - overlapFactor: The fraction of a window that the next one overlaps, at least 0 and below 1.
-    ///   - predictionTimeWindowSize: The length of a window in seconds, which must be 0.975.
+    ///   - predictionTimeWindowSize: The length of a window in seconds, which must be the model's: 0.975 without a
+    ///     custom extractor.
     /// - Returns: A label for each file.
     /// - Throws: `MLCreateError` for files that cannot be read and values out of range.
     public func predictions(
@@ -141,38 +145,58 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
         overlapFactor: Double,
         predictionTimeWindowSize: TimeInterval
     ) throws -> [String] {
-        try SoundFeatures.check(window: predictionTimeWindowSize)
+        try SoundFeatures.check(window: predictionTimeWindowSize, samples: Self.windowSamples(of: model))
         return try audioFiles.map { file in
             let windows = try Self.predictions(of: model, from: file, overlapFactor: overlapFactor)
             return WindowPrediction.mean(of: windows).first?.label ?? ""
         }
     }
 
-    private static func windows(_ file: URL, _ overlap: Double) throws -> [[Float]] {
+    private static func windows(_ file: URL, _ overlap: Double, _ model: MLModel) throws -> [[Float]] {
         try MLCreateError.translating {
-            try SoundWindows(overlap: overlap).windows(SoundWindows.samples(ofFile: file.path))
+            try SoundWindows(overlap: overlap, windowSamples: windowSamples(of: model))
+                .windows(SoundWindows.samples(ofFile: file.path))
         }
     }
 
-    static func results(of model: MLModel, samples: [Float]) throws -> [(label: String, confidence: Double)] {
-        try SeriesOutcome.results(of: model, "audioSamples", samples, [SoundWindows.samples])
+    /// The shape of a model's samples; that of the spectrogram's model if the model states none.
+    private static func shapeOfSamples(_ model: MLModel) -> [Int] {
+        let constraint = model.modelDescription.inputDescriptionsByName["audioSamples"]?.multiArrayConstraint
+        let shape = constraint?.shape.map(\.intValue) ?? []
+        return shape.isEmpty ? [SoundWindows.samples] : shape
     }
 
-    /// The classes that the part of the model behind the spectrogram predicts.
-    private func results(spectrogram: [Float]) throws -> [(label: String, confidence: Double)] {
+    /// The number of samples at 16 kHz in a window of the trained model.
+    package var windowSamples: Int { Self.windowSamples(of: model) }
+
+    /// The number of samples that a model takes.
+    static func windowSamples(of model: MLModel) -> Int { max(shapeOfSamples(model).reduce(1, *), 1) }
+
+    static func results(of model: MLModel, samples: [Float]) throws -> [(label: String, confidence: Double)] {
+        try SeriesOutcome.results(of: model, "audioSamples", samples, shapeOfSamples(model))
+    }
+
+    /// The classes that the part of the model behind the features of `extractFeatures` predicts.
+    private func results(features: [Float]) throws -> [(label: String, confidence: Double)] {
         let models = outcome.specification.pipelineClassifier.pipeline.models
-        let features = try models[1].loaded()
+        if modelParameters.customFeatureExtractor != nil {
+            let last = models[models.count - 1]
+            let input = last.description_p.input[0]
+            let shape = input.type.multiArrayType.shape.map { Int($0) }
+            return try SeriesOutcome.results(of: last.loaded(), input.name, features, shape)
+        }
+        let output = try models[1].loaded()
             .prediction(
                 from: MLDictionaryFeatureProvider(dictionary: [
                     "melSpectrogram": MLMultiArray(
                         MLShapedArray<Float>(
-                            scalars: SoundFeatures.framesFirst(spectrogram),
+                            scalars: SoundFeatures.framesFirst(features),
                             shape: [1, SoundWindows.frames, SoundWindows.bands]
                         )
                     )
                 ])
             )
-        guard let array = features.featureValue(for: "features")?.multiArrayValue else {
+        guard let array = output.featureValue(for: "features")?.multiArrayValue else {
             throw MLCreateError.generic(reason: "the model outputs no features; it is not a sound classifier")
         }
         let values = (0..<array.count).map { array[$0].floatValue }
@@ -202,47 +226,40 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
         guard parameters.maxIterations > 0 else {
             throw MLCreateError.generic(reason: "maxIterations is \(parameters.maxIterations); it must be 1 or more")
         }
-        try SoundFeatures.check(window: parameters.featureExtractionTimeWindowSize)
-        let layerSizes: [Int]
-        switch parameters.algorithm {
-        case .transferLearning(let extractor, let classifier):
-            try SoundFeatures.check(extractor)
-            switch classifier {
-            case .logisticRegressor: layerSizes = []
-            case .multilayerPerceptron(let sizes): layerSizes = sizes
-            }
-        }
-        let reader = try MLCreateError.translating { try SoundWindows(overlap: parameters.overlapFactor) }
-        var training = try SoundFeatures.clips(source, reader)
+        let features = try SoundFeatures(parameters.extraction)
+        var training = try features.clips(source)
         var validation: [SoundFeatures.Clip] = []
         switch parameters.validation {
         case .none: break
-        case .dataSource(let other): validation = try SoundFeatures.clips(other, reader)
-        case .dictionary(let files): validation = try SoundFeatures.clips(.filesByLabel(files), reader)
+        case .dataSource(let other): validation = try features.clips(other)
+        case .dictionary(let files): validation = try features.clips(.filesByLabel(files))
         case .split(let strategy):
             let parts = try strategy.split(count: training.count)
             validation = parts.validation.map { training[$0] }
             training = parts.training.map { training[$0] }
         }
         let numbers = LabelNumbers(training.map(\.label))
-        func examples(_ clips: [SoundFeatures.Clip]) throws -> LabeledExamples {
-            var result = LabeledExamples()
-            for clip in clips {
+        /// The windows of clips, and the clip of each.
+        func examples(_ clips: [SoundFeatures.Clip]) throws -> (windows: LabeledExamples, clips: [Int]) {
+            var result = (windows: LabeledExamples(), clips: [Int]())
+            for (index, clip) in clips.enumerated() {
                 let label = try numbers.number(of: clip.label)
-                for start in stride(from: 0, to: clip.spectrograms.count, by: SoundFeatures.size) {
-                    result.append(Array(clip.spectrograms[start..<start + SoundFeatures.size]), label)
+                for start in stride(from: 0, to: clip.features.count, by: features.size) {
+                    result.windows.append(Array(clip.features[start..<start + features.size]), label)
+                    result.clips.append(index)
                 }
             }
             return result
         }
+        let (windows, clips) = try examples(training)
+        let other = validation.isEmpty ? nil : try examples(validation).windows
+        let layerSizes = parameters.layerSizes
         var settings = SequenceTrainingSettings()
         settings.iterations = parameters.maxIterations
         let problem = SeriesProblem(
-            .sounds(
-                layerSizes: layerSizes,
-                training: try examples(training),
-                validation: validation.isEmpty ? nil : try examples(validation)
-            ),
+            features.custom == nil
+                ? .sounds(layerSizes: layerSizes, training: windows, validation: other)
+                : .embeddings(layerSizes: layerSizes, groups: clips, training: windows, validation: other),
             labels: numbers.labels,
             names: ClassifierNames(label: "classLabel", probabilities: "classLabelProbs"),
             settings: settings
@@ -253,9 +270,36 @@ public struct MLSoundClassifier: MLDataSourceClassifier, @unchecked Sendable {
                 iterations: parameters.maxIterations,
                 overlap: parameters.overlapFactor,
                 windowSeconds: parameters.featureExtractionTimeWindowSize,
-                layerSizes: layerSizes
+                layerSizes: layerSizes,
+                extractorPath: parameters.customFeatureExtractor?.modelPath.path,
+                extractorOutput: parameters.customFeatureExtractor?.outputName
             )
         )
+    }
+}
+
+extension MLSoundClassifier.ModelParameters {
+    /// The sizes of the dense layers; empty for a linear classifier.
+    fileprivate var layerSizes: [Int] {
+        switch algorithm {
+        case .transferLearning(_, .logisticRegressor): []
+        case .transferLearning(_, .multilayerPerceptron(let sizes)): sizes
+        }
+    }
+
+    /// The parameters of the extraction of features.
+    fileprivate var extraction: MLSoundClassifier.FeatureExtractionParameters {
+        let extractor =
+            switch algorithm {
+            case .transferLearning(let extractor, _): extractor
+            }
+        var result = MLSoundClassifier.FeatureExtractionParameters(
+            overlapFactor: overlapFactor,
+            featureExtractor: extractor,
+            featureExtractionTimeWindowSize: featureExtractionTimeWindowSize
+        )
+        result.customFeatureExtractor = customFeatureExtractor
+        return result
     }
 }
 
@@ -266,17 +310,23 @@ extension MLSoundClassifier: SeriesClassifier {
     init(_ outcome: SeriesOutcome) {
         let options = outcome.options
         let sizes = options.layerSizes ?? []
-        self.init(
-            outcome,
-            ModelParameters(
-                maxIterations: options.iterations ?? __Defaults.maximumIterations,
-                overlapFactor: options.overlap ?? __Defaults.overlapFactor,
-                algorithm: .transferLearning(
-                    featureExtractor: .vggish(),
-                    classifier: sizes.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: sizes)
-                ),
-                featureExtractionTimeWindowSize: options.windowSeconds ?? __Defaults.defaultVGGishTimeWindow
-            )
+        var parameters = ModelParameters(
+            maxIterations: options.iterations ?? __Defaults.maximumIterations,
+            overlapFactor: options.overlap ?? __Defaults.overlapFactor,
+            algorithm: .transferLearning(
+                featureExtractor: .vggish(),
+                classifier: sizes.isEmpty ? .logisticRegressor : .multilayerPerceptron(layerSizes: sizes)
+            ),
+            featureExtractionTimeWindowSize: options.windowSeconds ?? __Defaults.defaultVGGishTimeWindow
         )
+        parameters.customFeatureExtractor = options.soundExtractor
+        self.init(outcome, parameters)
+    }
+
+    static func file(_ classifier: SpecModel, _ options: SeriesOptions) throws(ModelError) -> ModelFile {
+        guard let custom = options.soundExtractor else {
+            return ModelFile(specification: classifier, path: "the trained model")
+        }
+        return try SoundExtractor(custom).pipeline(classifier)
     }
 }
