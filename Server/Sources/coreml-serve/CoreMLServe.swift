@@ -17,19 +17,20 @@ struct CoreMLServe: AsyncParsableCommand {
 
             Examples:
               coreml serve MobileNet.mlpackage
-              coreml serve models/                              # models/NAME/VERSION/MODEL.mlpackage
+              coreml serve models/                      # models/NAME/VERSION/MODEL.mlpackage
               coreml serve digits=Digits.mlpackage houses.mlmodel --host 0.0.0.0 --port 8000
-              coreml serve models/ --grpc-port 8001             # HTTP at 8000 and gRPC at 8001
+              coreml serve models/ --grpc-port 8001     # HTTP at 8000 and gRPC at 8001
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve models/ --model-control explicit --load-model digits
 
               curl localhost:8000/v2/models/digits
-              curl localhost:8000/v2/models/digits/infer -d '{"inputs": [{"name": "x", "datatype": "FP32",
+              curl localhost:8000/v2/models/digits/infer \\
+                -d '{"inputs": [{"name": "x", "datatype": "FP32",
                   "shape": [1, 2], "data": [0.5, 1]}]}'
-              curl localhost:8000/v2/models/MobileNet/infer -H 'Inference-Header-Content-Length: 0' \\
-                  --data-binary @cat.jpg
+              curl localhost:8000/v2/models/MobileNet/infer \\
+                -H 'Inference-Header-Content-Length: 0' --data-binary @cat.jpg
 
-            Exit status: 0 after SIGTERM or SIGINT, when the running requests have ended; 1 failure, 64 wrong usage.
+            Exit status: 0 after SIGTERM or SIGINT, when the running requests have ended; 1 failure, 64 wrong usage. \
             Documentation/Serving.md describes types, batches and metrics.
             """,
         version: "coreml-serve \(ServingRoutes.version)"

@@ -20,8 +20,10 @@ struct Keys: AsyncParsableCommand {
 
             EXAMPLES
               coreml-server keys secret -o link.secret
-              coreml-server keys serve --data /var/lib/coreml-keys --secret link.secret --host 10.0.0.2
-              coreml-server serve --data /var/lib/coreml-server --key-service http://10.0.0.2:8090 --key-service-secret link.secret
+              coreml-server keys serve --data /var/lib/coreml-keys --secret link.secret \\
+                --host 10.0.0.2
+              coreml-server serve --data /var/lib/coreml-server \\
+                --key-service http://10.0.0.2:8090 --key-service-secret link.secret
             """,
         subcommands: [
             Serve.self, Secret.self, Token.self, Enrolment.self, List.self, Move.self,

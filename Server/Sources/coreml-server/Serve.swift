@@ -20,9 +20,11 @@ struct Serve: AsyncParsableCommand {
 
             EXAMPLES
               coreml-server serve --data ./data
-              coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --address https://models.example.org
-              coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --port 443 --address https://models.example.org \\
-                  --tls-certificate fullchain.pem --tls-key privkey.pem
+              coreml-server serve --data /var/lib/coreml --host 0.0.0.0 \\
+                --address https://models.example.org
+              coreml-server serve --data /var/lib/coreml --host 0.0.0.0 --port 443 \\
+                --address https://models.example.org --tls-certificate fullchain.pem \\
+                --tls-key privkey.pem
               coreml-server serve --data ./replica --database postgres://coreml@db/models \\
                   --blobs "s3://models?endpoint=https://s3.example.org"
             """

@@ -10,8 +10,10 @@ struct Vault: AsyncParsableCommand {
             Servers that share a database need the same vault. Each seals its own copy as strongly as its machine can.
 
             EXAMPLES
-              coreml-server vault export --data ./first -o vault.mlmodelkey --passphrase-file secret
-              coreml-server vault import --data ./second vault.mlmodelkey --passphrase-file secret
+              coreml-server vault export --data ./first -o vault.mlmodelkey \\
+                --passphrase-file secret
+              coreml-server vault import --data ./second vault.mlmodelkey \\
+                --passphrase-file secret
             """,
         subcommands: [Export.self, Import.self]
     )

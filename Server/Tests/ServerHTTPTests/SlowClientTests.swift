@@ -13,7 +13,7 @@ import Testing
 ///
 /// Connections are real; the server's patience ends when a test says so.  A connection has a timer as long as it lives, and
 /// another one while the server cannot write what it wants to.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SlowClientTests {
+@Suite(.serialized, .timeLimit(.minutes(20))) struct SlowClientTests {
     private static let policy = "/v1/apps/shop/environments/production/collections/Flowers/policy.json"
     private static let patience = Duration.seconds(60)
     private let timers = ManualTimers()

@@ -35,7 +35,7 @@ struct CoreMLTool: ParsableCommand {
 
             Called as coremlc or coremlcompiler (by a link of that name), it takes the arguments of Apple's compiler.
 
-            Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage; commands that compare or
+            Exit status: 0 success, 1 failure (the model or an input is wrong), 64 wrong usage; commands that compare or \
             check have further codes, listed in their help.
             """,
         version: "coreml \(version)",

@@ -9,12 +9,12 @@ package struct CompileCommand<Encryption: EncryptedCompiling>: ParsableCommand {
             commandName: "compile",
             abstract: "Compile a model into a .mlmodelc folder.",
             discussion: """
-                The options are those of Apple's compiler, so that build rules made for it run here.  With --platform and
+                The options are those of Apple's compiler, so that build rules made for it run here.  With --platform and \
                 --deployment-target, a model that needs a newer system is an error.
 
                 Examples:
                   coreml compile Digits.mlpackage build/             makes build/Digits.mlmodelc
-                  coreml compile Digits.mlpackage build/D.mlmodelc   makes that folder; so does -o build/D.mlmodelc
+                  coreml compile Digits.mlpackage build/D.mlmodelc
                   coreml compile Digits.mlpackage build/ --platform ios --deployment-target 17.0
                   coreml compile Digits.mlpackage build/ --encrypt Digits.mlmodelkey
                 """

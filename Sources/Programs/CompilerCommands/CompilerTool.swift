@@ -8,7 +8,8 @@ package struct CompilerTool<Encryption: EncryptedCompiling>: ParsableCommand {
             abstract: "Compile Core ML models and generate Swift classes for them.",
             discussion: """
                 Examples:
-                  coremlc compile Flowers.mlpackage build/ --platform ios --deployment-target 17.0
+                  coremlc compile Flowers.mlpackage build/ --platform ios \\
+                    --deployment-target 17.0
                   coremlc generate Flowers.mlpackage Sources/ --language Swift --public-access
                   coremlc metadata Flowers.mlmodelc
 

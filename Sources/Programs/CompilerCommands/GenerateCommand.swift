@@ -9,14 +9,15 @@ package struct GenerateCommand: ParsableCommand {
             commandName: "generate",
             abstract: "Generate the Swift class for using a model in an app.",
             discussion: """
-                The source has a class that loads the model and predicts, classes for its input and output, and for models
-                that can be updated or have a state classes for training inputs and the state.  It imports only CoreML and
+                The source has a class that loads the model and predicts, classes for its input and output, and for models \
+                that can be updated or have a state classes for training inputs and the state.  It imports only CoreML and \
                 also compiles on Apple's systems.  A file whose contents would not change is not written.
 
                 Examples:
-                  coreml generate Flowers.mlpackage Sources/App/     writes Sources/App/Flowers.swift
+                  coreml generate Flowers.mlpackage Sources/App/
                   coreml generate Flowers.mlmodel Sources/App/Garden.swift
-                  coreml generate Flowers.mlmodel Sources/Models/ --language Swift --swift-version 5.0 --public-access
+                  coreml generate Flowers.mlmodel Sources/Models/ --language Swift \\
+                    --swift-version 5.0 --public-access
                   coreml generate Flowers.mlmodel Sources/App/ --bundle module
                 """
         )

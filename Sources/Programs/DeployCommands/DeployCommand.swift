@@ -13,14 +13,17 @@ public struct DeployCommand: ParsableCommand {
               coreml deploy team create acme
               coreml deploy app create shop --team acme
               coreml deploy key --team acme -o Flowers.mlmodelkey
-              coreml deploy configuration --app shop -o Sources/Shop/Resources/ModelDeployment.json
-              coreml deploy collection create FlowerModels --app shop --model FlowerClassifier --model FlowerStylizer
+              coreml deploy configuration --app shop \\
+                -o Sources/Shop/Resources/ModelDeployment.json
+              coreml deploy collection create FlowerModels --app shop \\
+                --model FlowerClassifier --model FlowerStylizer
               coreml deploy release --app shop --collection FlowerModels \\
                 FlowerClassifier=Flowers.mlarchive FlowerStylizer=Style.mlarchive
               coreml deploy create --app shop --collection FlowerModels --default 1 \\
                 --rule "deviceClass is tablet: 2" --activate
               coreml deploy list --app shop --collection FlowerModels
-              coreml deploy explain --app shop --collection FlowerModels --attribute deviceClass=tablet
+              coreml deploy explain --app shop --collection FlowerModels \\
+                --attribute deviceClass=tablet
               coreml deploy history --app shop --collection FlowerModels --at 2026-11-23
               coreml deploy audit --team acme --verify
 
@@ -49,8 +52,10 @@ struct Login: ParsableCommand {
             Examples:
               coreml deploy login http://127.0.0.1:8080/sign-in/4f0c…
               coreml deploy login http://127.0.0.1:8080 --token mlk_api_…
-              coreml deploy login https://models.example.org --account mira@example.org --code 123456
-              coreml deploy login https://models.example.org --team acme --workload-token "$JWT"
+              coreml deploy login https://models.example.org --account mira@example.org \\
+                --code 123456
+              coreml deploy login https://models.example.org --team acme \\
+                --workload-token "$JWT"
             """
     )
 
@@ -286,7 +291,8 @@ struct Upload: ParsableCommand {
             offer it to devices that have the earlier archive.
 
             Examples:
-              coreml deploy upload Flowers3.mlarchive Flowers3.from-Flowers2.mldelta --team acme
+              coreml deploy upload Flowers3.mlarchive Flowers3.from-Flowers2.mldelta \\
+                --team acme
             """
     )
 
@@ -328,7 +334,8 @@ struct ConfigurationCommand: ParsableCommand {
             Add the file to the app's resources. It holds no secrets.
 
             Examples:
-              coreml deploy configuration --app shop -o Sources/Shop/Resources/ModelDeployment.json
+              coreml deploy configuration --app shop \\
+                -o Sources/Shop/Resources/ModelDeployment.json
             """
     )
 

@@ -17,7 +17,8 @@ struct ReleaseCommand: ParsableCommand {
             Examples:
               coreml deploy release --app shop --collection FlowerModels \\
                 FlowerClassifier=Flowers.mlarchive FlowerStylizer=Style.mlarchive \\
-                --self-test FlowerClassifier=cases.npz --note "Trained on the spring photographs"
+              --self-test FlowerClassifier=cases.npz \\
+                --note "Trained on the spring photographs"
             """
     )
 
@@ -123,12 +124,16 @@ struct Create: ParsableCommand {
             app) or "keep" (what the device has).
 
             Examples:
-              coreml deploy create --app shop --collection FlowerModels --default 1 --activate
-              coreml deploy create --app shop --collection FlowerModels --default 1 --rule "deviceClass is tablet: 2"
-              coreml deploy create --app shop --collection FlowerModels --default 3 --percentage 5 --rest 2
-              coreml deploy create --app shop --collection FlowerModels --default 3 --rest 2 \\
-                --steps 1,5,25,100 --hours 12 --devices 100 --activate
-              coreml deploy create --app shop --collection FlowerModels --definition spring.json
+              coreml deploy create --app shop --collection FlowerModels --default 1 \\
+                --activate
+              coreml deploy create --app shop --collection FlowerModels --default 1 \\
+                --rule "deviceClass is tablet: 2"
+              coreml deploy create --app shop --collection FlowerModels --default 3 \\
+                --percentage 5 --rest 2
+              coreml deploy create --app shop --collection FlowerModels --default 3 \\
+                --rest 2 --steps 1,5,25,100 --hours 12 --devices 100 --activate
+              coreml deploy create --app shop --collection FlowerModels \\
+                --definition spring.json
             """
     )
 
@@ -257,7 +262,7 @@ struct Operate: ParsableCommand {
             withdraw              withdraw an approval or a start date
             activate              deliver it to devices: at once, or at its start date
             pause, resume         keep each device's models as they are, and continue
-            halt                  the emergency stop: all devices go back to the models of the app
+            halt                  emergency stop: all devices return to the app's models
             roll-back             give devices their previous models
             roll-back-to-bundled  give devices the models of the app
             advance               go to the next step of a rollout, when its gate allows it

@@ -15,7 +15,8 @@ struct MemberCommand: ParsableCommand {
         discussion: """
             Examples:
               coreml deploy member --team acme
-              coreml deploy member invite kim@example.org --team acme --role publisher --role viewer
+              coreml deploy member invite kim@example.org --team acme --role publisher \\
+                --role viewer
               coreml deploy member roles kim@example.org --team acme --role deployer
               coreml deploy member link kim@example.org --team acme
               coreml deploy member remove kim@example.org --team acme

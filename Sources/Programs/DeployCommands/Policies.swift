@@ -36,10 +36,14 @@ struct ExplainCommand: ParsableCommand {
             the policy that devices fetch now.
 
             Examples:
-              coreml deploy explain --app shop --collection FlowerModels --attribute deviceClass=tablet \\
-                --attribute osVersion=17.4 --attribute custom.tier=gold --install-id 3F2504E0-4F89-41D3-9A0C-0305E82C3301
-              coreml deploy explain --app shop --collection FlowerModels --device device.json
-              coreml deploy explain --app shop --collection FlowerModels --deployment 4k2m… --device device.json
+              coreml deploy explain --app shop --collection FlowerModels \\
+                --attribute deviceClass=tablet --attribute osVersion=17.4 \\
+                --attribute custom.tier=gold \\
+                --install-id 3F2504E0-4F89-41D3-9A0C-0305E82C3301
+              coreml deploy explain --app shop --collection FlowerModels \\
+                --device device.json
+              coreml deploy explain --app shop --collection FlowerModels \\
+                --deployment 4k2m… --device device.json
             """
     )
 

@@ -183,7 +183,8 @@ struct HistoryCommand: ParsableCommand {
         discussion: """
             Examples:
               coreml deploy history --app shop --collection FlowerModels
-              coreml deploy history --app shop --collection FlowerModels --at 2026-11-23T14:00:00Z
+              coreml deploy history --app shop --collection FlowerModels \\
+                --at 2026-11-23T14:00:00Z
             """
     )
 

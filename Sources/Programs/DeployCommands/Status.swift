@@ -153,7 +153,8 @@ struct WebhookCommand: ParsableCommand {
             (https://www.standardwebhooks.com), until it answers with a status of 2xx.
 
             Examples:
-              coreml deploy webhook create https://chat.example.org/hook --team acme --action deployment
+              coreml deploy webhook create https://chat.example.org/hook --team acme \\
+                --action deployment
               coreml deploy webhook list --team acme
               coreml deploy webhook remove 4k2m… --team acme
             """,

@@ -7,7 +7,8 @@ struct TokenCommand: ParsableCommand {
         abstract: "Make, list and revoke tokens of programs, such as CI.",
         discussion: """
             Examples:
-              coreml deploy token --team acme --name ci --role publisher --app shop --days 30
+              coreml deploy token --team acme --name ci --role publisher --app shop \\
+                --days 30
               coreml deploy token list --team acme
               coreml deploy token revoke 4k2m… --team acme
             """,

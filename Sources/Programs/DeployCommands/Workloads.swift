@@ -10,9 +10,9 @@ struct WorkloadCommand: ParsableCommand {
             that is valid for 15 minutes: coreml deploy login ADDRESS --team acme --workload-token "$JWT".
 
             Examples:
-              coreml deploy workload trust --team acme --name CI --app shop --role publisher \\
-                --issuer https://token.actions.githubusercontent.com --audience coreml-server \\
-                --subject 'repo:acme/shop:ref:refs/heads/main'
+              coreml deploy workload trust --team acme --name CI --app shop \\
+                --role publisher --issuer https://token.actions.githubusercontent.com \\
+                --audience coreml-server --subject 'repo:acme/shop:ref:refs/heads/main'
               coreml deploy workload --team acme
               coreml deploy workload distrust 4k2m… --team acme
             """,

@@ -114,7 +114,7 @@ private final class Obstacle: Sendable {
         #expect(after.next == nil)
     }
 
-    @Test(.timeLimit(.minutes(5))) func theNextCheckCanBeSeen() async throws {
+    @Test(.timeLimit(.minutes(20))) func theNextCheckCanBeSeen() async throws {
         let device = try Device(try sample())
         let (waits, waiting) = AsyncStream<Duration>.makeStream()
         let (never, end) = AsyncStream<Void>.makeStream()

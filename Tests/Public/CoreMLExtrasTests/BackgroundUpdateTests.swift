@@ -50,7 +50,7 @@ struct BackgroundUpdateTests {
     }
 
     /// An update that is cancelled and taken up by another task ends as one that runs through.
-    @Test(.timeLimit(.minutes(5))) func tasksGoOnFromTheirCheckpoint() async throws {
+    @Test(.timeLimit(.minutes(20))) func tasksGoOnFromTheirCheckpoint() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("background-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -54,7 +54,7 @@ private enum Killed {
 }
 
 @Suite(.enabled(if: killedFolder == nil)) struct SurvivalTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `Killed again and again, a session loses at most an interval and ends with the same model`() async throws {
         let folder = try TemporaryFolder()
         var maker = TableMaker(seed: UInt64(getpid()))

@@ -14,16 +14,17 @@ struct AnswerQuestions: ParsableCommand {
             Examples:
               coreml answer --text next.txt 'Who started NeXT?'
               coreml answer --text next.txt
-              coreml answer --model BERTSQUADFP16.mlmodel --vocabulary vocab.txt --text next.txt 'Who started NeXT?' --json
+              coreml answer --model BERTSQUADFP16.mlmodel --vocabulary vocab.txt \\
+                --text next.txt 'Who started NeXT?' --json
               man ls | coreml answer --text - 'Which option sorts by size?' --top 3
               coreml answer --picture page.png 'When does the library open?'
 
-            A span model (--model) marks the words of the answer: BERT trained on SQuAD, with the interface of Apple's
-            BERT-SQuAD (wordIDs, wordTypes) or of Hugging Face (input_ids, attention_mask, token_type_ids). Long texts are
+            A span model (--model) marks the words of the answer: BERT trained on SQuAD, with the interface of Apple's \
+            BERT-SQuAD (wordIDs, wordTypes) or of Hugging Face (input_ids, attention_mask, token_type_ids). Long texts are \
             read in parts that overlap. Its score is the probability of the words.
 
-            Without --model the sentence is marked whose meaning is closest to the question's, by the sentence encoder that
-            'coreml extractor install minilm-l6-v2' stores; its score is a cosine. Another encoder can be named with
+            Without --model the sentence is marked whose meaning is closest to the question's, by the sentence encoder that \
+            'coreml extractor install minilm-l6-v2' stores; its score is a cosine. Another encoder can be named with \
             --encoder and --vocabulary.
 
             Without QUESTIONS they are read from standard input, one per line.

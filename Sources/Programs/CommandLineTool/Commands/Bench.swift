@@ -14,8 +14,8 @@ struct Bench: ParsableCommand {
               coreml bench Forest.mlmodel --batch rows.npy --threads 2
               coreml bench ResNet50.mlpackage --clients 8
 
-            With --interactive the process prints "ready" once the model is loaded, and answers each line "run N" on
-            standard input with a JSON list of N latencies in milliseconds: of predictions, or of whole batches with
+            With --interactive the process prints "ready" once the model is loaded, and answers each line "run N" on \
+            standard input with a JSON list of N latencies in milliseconds: of predictions, or of whole batches with \
             --batch.
             """
     )

@@ -9,10 +9,10 @@ struct Diff: ParsableCommand {
         commandName: "diff",
         abstract: "Compare two models: interface, metadata, structure, and the change of weights.",
         discussion: """
-            Formats may differ (.mlmodel, .mlpackage, .mlmodelc). Operations and layers are matched by their attributes
-            and order, then by name, so that new names alone are not a difference. Weights are compared decoded, whatever
-            their storage: relative distance |a - b| / |a|, largest difference of two values, and cosine, the largest
-            changes first. Models that are not graphs are compared field by field, with the elements of a list combined;
+            Formats may differ (.mlmodel, .mlpackage, .mlmodelc). Operations and layers are matched by their attributes \
+            and order, then by name, so that new names alone are not a difference. Weights are compared decoded, whatever \
+            their storage: relative distance |a - b| / |a|, largest difference of two values, and cosine, the largest \
+            changes first. Models that are not graphs are compared field by field, with the elements of a list combined; \
             of a network and a program only interfaces, metadata and weights are compared, matched by shape and order.
 
             Examples:

@@ -10,11 +10,14 @@ struct Edit: ParsableCommand {
             A number is written VALUE, VALUE:MIN...MAX (the values that an app may choose) or, for whole numbers, VALUE:A,B,C.
 
             Examples:
-              coreml edit Digits.mlmodel --updatable linear_0,linear_1 --optimizer adam --learning-rate 0.001:0...0.1 \\
-                  --epochs 10:1...100 --output Trainable.mlmodel
-              coreml edit Model.mlmodel --updatable fc --loss mse --loss-input y --loss-shape 10 --output Trainable.mlmodel
+              coreml edit Digits.mlmodel --updatable linear_0,linear_1 --optimizer adam \\
+                --learning-rate 0.001:0...0.1 --epochs 10:1...100 \\
+                --output Trainable.mlmodel
+              coreml edit Model.mlmodel --updatable fc --loss mse --loss-input y \\
+                --loss-shape 10 --output Trainable.mlmodel
               coreml edit Stickers.mlmodel --neighbors 3:1...10 --output Stickers3.mlmodel
-              coreml edit Model.mlmodel --rename input_1=image --author "A. Turing" --output Model2.mlmodel
+              coreml edit Model.mlmodel --rename input_1=image --author "A. Turing" \\
+                --output Model2.mlmodel
             """
     )
 

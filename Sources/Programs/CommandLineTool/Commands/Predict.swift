@@ -13,7 +13,8 @@ struct Predict: ParsableCommand {
         discussion: """
             Examples:
               coreml predict Digits.mlpackage -i image=three.png --top 3
-              coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' -i exclude='["Water"]' --json
+              coreml predict Model.mlmodel -i x='[1.0, 2.5, 3.0]' -i exclude='["Water"]' \\
+                --json
               coreml predict Segmenter.mlpackage pictures/ -o masks/
               coreml predict Cards.mlmodel table.jpg --draw found.png
               coreml predict Prices.mlmodel --csv houses.csv -o prices.csv
@@ -24,14 +25,14 @@ struct Predict: ParsableCommand {
               coreml predict Tagger.mlmodel --text 'Ann lives in Rome'
               coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
-            FILES are inputs of the model's kind, or folders of them: images for an image input, sounds, tables of sensor
-            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate
-            prediction; for sounds, actions and poses the prediction of a file is the mean over its windows, for activities
+            FILES are inputs of the model's kind, or folders of them: images for an image input, sounds, tables of sensor \
+            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate \
+            prediction; for sounds, actions and poses the prediction of a file is the mean over its windows, for activities \
             there is one for each sample; with --windows there is one for each window, divided as in 'coreml evaluate'.
 
-            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with that number of rows; the
-            values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder
-            of images. Images of other formats are PNG files beside them, represented by their paths; without --output
+            --output writes one row for each: .csv and .jsonl files, .json (a list), .npz (arrays with that number of rows; the \
+            values of dictionaries with their keys in NAME.labels, concatenated sequences with NAME.lengths), or a folder \
+            of images. Images of other formats are PNG files beside them, represented by their paths; without --output \
             they are written to the working folder, named after the output.
 
             The states of a model start at zero for each prediction; with --repeat they continue from the previous one.

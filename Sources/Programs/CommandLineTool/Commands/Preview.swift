@@ -16,16 +16,16 @@ struct Preview: ParsableCommand {
               coreml preview Bert.mlpackage --vocabulary vocab.txt --port 8080
               coreml preview GPT2.mlpackage --vocabulary gpt2/vocab.json
 
-            Prints a link to a page on this machine, where you drop, record, draw or type the model's inputs and see its
-            outputs: classes, boxes, masks, depth, points, images, tags, tables, plots. The page also shows the model's
-            interface, its prediction time, and Swift, Python and shell code for the same prediction. An updatable model
+            Prints a link to a page on this machine, where you drop, record, draw or type the model's inputs and see its \
+            outputs: classes, boxes, masks, depth, points, images, tags, tables, plots. The page also shows the model's \
+            interface, its prediction time, and Swift, Python and shell code for the same prediction. An updatable model \
             can be trained there; the result is lost when the page is closed unless it is saved.
 
-            Only those who have the link can use the page: it listens on 127.0.0.1, and the link contains a random token.
-            It loads nothing from the network and stores nothing. Through SSH: ssh -L 8080:127.0.0.1:8080 HOST, with
+            Only those who have the link can use the page: it listens on 127.0.0.1, and the link contains a random token. \
+            It loads nothing from the network and stores nothing. Through SSH: ssh -L 8080:127.0.0.1:8080 HOST, with \
             --port 8080 on HOST.
 
-            Exit status: 0 ended by Ctrl-C or SIGTERM, 1 failure (the model cannot be loaded, the port is taken), 64 wrong
+            Exit status: 0 ended by Ctrl-C or SIGTERM, 1 failure (the model cannot be loaded, the port is taken), 64 wrong \
             usage.
             """
     )

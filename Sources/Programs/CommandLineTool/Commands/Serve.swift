@@ -12,7 +12,7 @@ struct Serve: ParsableCommand {
               coreml serve models/ --max-batch 16 --max-delay 2
               coreml serve --help
 
-            The arguments are those of coreml-serve, which must be beside coreml or in PATH. A release includes it as an
+            The arguments are those of coreml-serve, which must be beside coreml or in PATH. A release includes it as an \
             archive and a Debian package; in a checkout, scripts/programs --server coreml-serve builds it.
             """
     )

@@ -12,8 +12,8 @@ struct ShowPlan: ParsableCommand {
               coreml plan ResNet50.mlpackage
               coreml plan Bert.mlpackage --graph
 
-            The plan is for the inputs given with --input, or for the model's default shapes. Parts that are only planned
-            at run time are determined by running the model: steps after results whose extents depend on the data, both
+            The plan is for the inputs given with --input, or for the model's default shapes. Parts that are only planned \
+            at run time are determined by running the model: steps after results whose extents depend on the data, both \
             sides of a branch, and the condition and the body of a loop, as planned for its first iteration.
             """
     )

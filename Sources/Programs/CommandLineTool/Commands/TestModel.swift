@@ -13,20 +13,22 @@ struct TestModel: ParsableCommand {
         discussion: """
             Vectors are a .npz, .json or .jsonl file, or a folder (Documentation/TestVectors.md). In Python:
 
-              numpy.savez("cases.npz", x=inputs, y=outputs)     # a case for each element of the first axis
+              numpy.savez("cases.npz", x=inputs, y=outputs)     # a row for each case
 
-            A number passes when |got - expected| <= absolute + relative x |expected|; an expected NaN must be NaN. Labels,
-            text, sequences and integers must be equal, and images may differ by a few levels at most. For each case that
+            A number passes when |got - expected| <= absolute + relative x |expected|; an expected NaN must be NaN. Labels, \
+            text, sequences and integers must be equal, and images may differ by a few levels at most. For each case that \
             fails the largest deviation of each output is shown: its place, the expected and the actual value.
 
-            --record runs the inputs (of --vectors, otherwise generated ones) and writes the model's outputs: vectors for
+            --record runs the inputs (of --vectors, otherwise generated ones) and writes the model's outputs: vectors for \
             testing a changed or converted model.
 
             Examples:
               coreml test Digits.mlpackage --vectors cases.npz
-              coreml test Digits.mlpackage --vectors cases/ --tolerance 1e-2 --junit report.xml
+              coreml test Digits.mlpackage --vectors cases/ --tolerance 1e-2 \\
+                --junit report.xml
               coreml test Bert.mlmodelc --vectors answers.json --tolerance logits=1e-3,1e-2
-              coreml test Old.mlmodel --record cases.npz && coreml test New.mlpackage --vectors cases.npz
+              coreml test Old.mlmodel --record cases.npz && coreml test New.mlpackage \\
+                --vectors cases.npz
 
             Exit status: 0 every case passed, 1 some did not, 2 the model or the vectors cannot be read, 64 wrong usage.
             """

@@ -8,20 +8,22 @@ struct TrainActivity: ParsableCommand {
         abstract: "Train an activity classifier from sensor recordings.",
         discussion: """
             Examples:
-              coreml train activity motion.csv --label activity --recording session -o Activities.mlmodel
-              coreml train activity motion.csv --features acc_x acc_y acc_z --window 50 --report motion.html
+              coreml train activity motion.csv --label activity --recording session \\
+                -o Activities.mlmodel
+              coreml train activity motion.csv --features acc_x acc_y acc_z --window 50 \\
+                --report motion.html
               coreml train activity recordings/ --seconds 2 --frequency 50 --iterations 30
               coreml train activity by-label/ --validation held-out/
               coreml train activity walks/ --annotation-file labels.csv --recording file --time-stamp time \
                 --label-start-time from --label-end-time to
 
-            DATA is a .csv, .tsv or .json table or an SFrame whose rows have a sample of all sensors, its label, and the
-            recording that it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables
-            for each label, which then need no label column. With --annotation-file it is a folder of .csv or .json tables
-            with a time for each sample, and each row of the table of that name states the recording (--recording) and the
-            time range of a label; other samples are ignored. The model takes a window of each sensor and the state of the
-            previous prediction, as 'coreml evaluate' passes it. Recordings shorter than a window, and the rest at the end
-            of others, are padded; the report counts the short ones. The report's accuracies are over samples, those of
+            DATA is a .csv, .tsv or .json table or an SFrame whose rows have a sample of all sensors, its label, and the \
+            recording that it belongs to; a folder of such tables, each a recording; or a folder with a folder of tables \
+            for each label, which then need no label column. With --annotation-file it is a folder of .csv or .json tables \
+            with a time for each sample, and each row of the table of that name states the recording (--recording) and the \
+            time range of a label; other samples are ignored. The model takes a window of each sensor and the state of the \
+            previous prediction, as 'coreml evaluate' passes it. Recordings shorter than a window, and the rest at the end \
+            of others, are padded; the report counts the short ones. The report's accuracies are over samples, those of \
             iterations over windows.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

@@ -13,17 +13,19 @@ struct TrainImage: ParsableCommand {
             Examples:
               coreml extractor install efficientnet-lite0
               coreml train image flowers/ -o Flowers.mlmodel --report flowers.html
-              coreml train image pictures.csv --file path --label species --augment flip --augment crop
+              coreml train image pictures.csv --file path --label species --augment flip \\
+                --augment crop
               coreml train image flowers/ --validation held-out/ --resume session
               coreml train image digits/ --extractor learned -o Digits.mlmodel
-              coreml train image flowers/ --extractor Mine.mlpackage --extractor-output features -o Flowers.mlpackage
+              coreml train image flowers/ --extractor Mine.mlpackage \\
+                --extractor-output features -o Flowers.mlpackage
 
-            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their
-            labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files
-            that cannot be read, and pictures with two labels, are left out and listed. Pictures are center-cropped, as by
-            'coreml predict' with the model. Without --extractor the features are those of efficientnet-lite0 if it is
-            installed; otherwise they are learned from the training pictures, as with '--extractor learned', with a warning:
-            glyphs, textures and fixed scenes can be told apart so, natural categories need the installed network. With
+            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their \
+            labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files \
+            that cannot be read, and pictures with two labels, are left out and listed. Pictures are center-cropped, as by \
+            'coreml predict' with the model. Without --extractor the features are those of efficientnet-lite0 if it is \
+            installed; otherwise they are learned from the training pictures, as with '--extractor learned', with a warning: \
+            glyphs, textures and fixed scenes can be told apart so, natural categories need the installed network. With \
             --augment flip the prediction is the mean of the picture and its mirror image.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

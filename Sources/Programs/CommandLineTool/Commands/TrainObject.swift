@@ -10,19 +10,20 @@ struct TrainObject: ParsableCommand {
             Examples:
               coreml extractor install efficientnet-lite0
               coreml train object cards/ -o Cards.mlmodel --report cards.html
-              coreml train object Annotations/ --images JPEGImages/ --validation Held/ --resume session/
+              coreml train object Annotations/ --images JPEGImages/ --validation Held/ \\
+                --resume session/
               coreml train object labels.csv --images photos/ --iterations 2000
               coreml train object boxes.json --units normalized --anchor top-left
               coreml predict Cards.mlmodel table.jpg --draw found.png
 
-            DATA is a folder of pictures with one .json or .csv file, or Pascal VOC's .xml files, in it; or such a file, or a
-            folder of .xml files, with the pictures in --images or beside it. JSON is Create ML's (a list of pictures with
-            'image' and 'annotations', each of a 'label' and 'coordinates') or COCO's; a CSV table has a row for each picture
-            with a column 'annotations' of Create ML's JSON, or a row for each object with 'label' and xmin, ymin, xmax, ymax
+            DATA is a folder of pictures with one .json or .csv file, or Pascal VOC's .xml files, in it; or such a file, or a \
+            folder of .xml files, with the pictures in --images or beside it. JSON is Create ML's (a list of pictures with \
+            'image' and 'annotations', each of a 'label' and 'coordinates') or COCO's; a CSV table has a row for each picture \
+            with a column 'annotations' of Create ML's JSON, or a row for each object with 'label' and xmin, ymin, xmax, ymax \
             or x, y, width, height.
 
-            Pictures that cannot be read, pictures of another shape than their annotations state, and boxes that are empty
-            or outside are left out and listed. Pictures are stretched to 320 × 320 pixels, as 'coreml predict' does with
+            Pictures that cannot be read, pictures of another shape than their annotations state, and boxes that are empty \
+            or outside are left out and listed. Pictures are stretched to 320 × 320 pixels, as 'coreml predict' does with \
             the model. Training uses crops, mirror images and changed lighting, new ones in each iteration.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

@@ -12,9 +12,9 @@ struct TrainHandPose: ParsableCommand {
               coreml train hand-pose pictures.csv --file path --label sign --augment flip
               coreml train hand-pose keypoints.json
 
-            DATA is a folder with a folder of pictures for each label; a folder of pictures whose names begin with their
-            labels, such as fist.1.jpg; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of
-            key points (session_id, label, keypoints). Hands are found by the extractor mediapipe-hands; pictures without a
+            DATA is a folder with a folder of pictures for each label; a folder of pictures whose names begin with their \
+            labels, such as fist.1.jpg; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of \
+            key points (session_id, label, keypoints). Hands are found by the extractor mediapipe-hands; pictures without a \
             hand are left out and listed. The model takes key points; 'coreml predict' finds them in pictures, too.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
@@ -105,7 +105,7 @@ struct TrainHandAction: ParsableCommand {
               coreml extractor install mediapipe-hands
               coreml train hand-action gestures/ -o Gestures.mlmodel --window 45
 
-            DATA is a folder with a folder for each label, a folder of files whose names begin with their labels, a table of
+            DATA is a folder with a folder for each label, a folder of files whose names begin with their labels, a table of \
             files and labels, or a table of key points, as for 'coreml train action'; one hand is followed through each video.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
@@ -138,13 +138,14 @@ struct TrainAction: ParsableCommand {
         discussion: """
             Examples:
               coreml extractor install mediapipe-body
-              coreml train action videos/ -o Actions.mlmodel --window 60 --report actions.html
+              coreml train action videos/ -o Actions.mlmodel --window 60 \\
+                --report actions.html
               coreml train action clips.csv --file path --label action --frame-rate 15
 
-            DATA is a folder with a folder for each label; a folder of files whose names begin with their labels, such as
-            jump.1.mp4; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of key points
-            (session_id, label, keypoints). A file is a video, which the program ffmpeg reads, a folder of pictures, one for
-            each frame in the order of their names, or a table of one recording's key points. One person is followed through
+            DATA is a folder with a folder for each label; a folder of files whose names begin with their labels, such as \
+            jump.1.mp4; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of key points \
+            (session_id, label, keypoints). A file is a video, which the program ffmpeg reads, a folder of pictures, one for \
+            each frame in the order of their names, or a table of one recording's key points. One person is followed through \
             each video; videos without a person are left out and listed.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

@@ -9,16 +9,19 @@ struct TrainRecommender: ParsableCommand {
         abstract: "Train a recommender from users' choices.",
         discussion: """
             Examples:
-              coreml train recommender orders.csv --user customer --item product -o Shop.mlmodel
-              coreml train recommender ratings.csv --rating stars --similarity pearson --report films.html
-              coreml train recommender earlier.csv --validation later.csv --cutoffs 1,5,10 --json
+              coreml train recommender orders.csv --user customer --item product \\
+                -o Shop.mlmodel
+              coreml train recommender ratings.csv --rating stars --similarity pearson \\
+                --report films.html
+              coreml train recommender earlier.csv --validation later.csv --cutoffs 1,5,10 \\
+                --json
 
-            DATA is a .csv, .tsv or .json table, or an SFrame, with a row for each choice: a user, an item and, with
-            --rating, a rating, a number; the last rating of an item by a user counts. Users and items are identified by text or
+            DATA is a .csv, .tsv or .json table, or an SFrame, with a row for each choice: a user, an item and, with \
+            --rating, a rating, a number; the last rating of an item by a user counts. Users and items are identified by text or \
             whole numbers. Two items are similar when the same users chose them.
 
-            Precision is the share of the recommended items that a user chose in the held-out rows, recall the share of
-            the latter that were recommended, both averaged over users; items that a user chose in DATA are not recommended
+            Precision is the share of the recommended items that a user chose in the held-out rows, recall the share of \
+            the latter that were recommended, both averaged over users; items that a user chose in DATA are not recommended \
             again. The model takes a user's choices as 'items' and a number 'k'; 'coreml evaluate' tests it on other choices.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

@@ -10,17 +10,19 @@ struct TrainSound: ParsableCommand {
             Examples:
               coreml train sound recordings/ -o Birds.mlmodel
               coreml train sound clips.csv --file path --label species --report birds.html
-              coreml train sound recordings/ --overlap 0.75 --iterations 50 --validation held-out/
+              coreml train sound recordings/ --overlap 0.75 --iterations 50 \\
+                --validation held-out/
               coreml train sound recordings/ --layers 128 64
-              coreml train sound recordings/ --extractor Embedding.mlpackage -o Birds.mlpackage
+              coreml train sound recordings/ --extractor Embedding.mlpackage \\
+                -o Birds.mlpackage
 
-            DATA is a folder with a folder of sound files for each label; a folder of files whose names begin with their
-            labels, such as dog.1.wav; or a .csv, .tsv or .json table of files, relative to the table, and labels. All
-            formats of libsndfile (WAV, FLAC, Ogg, MP3, AIFF …) and sampling rates can be read; channels are mixed. The
+            DATA is a folder with a folder of sound files for each label; a folder of files whose names begin with their \
+            labels, such as dog.1.wav; or a .csv, .tsv or .json table of files, relative to the table, and labels. All \
+            formats of libsndfile (WAV, FLAC, Ogg, MP3, AIFF …) and sampling rates can be read; channels are mixed. The \
             model takes 0.975 seconds at 16 kHz, 15,600 samples; files are divided into such windows for training.
 
-            --extractor is a model of your own, such as a pretrained embedding, whose features are classified and which
-            becomes part of the classifier. Its only input is an array of samples at 16 kHz in any shape with one axis longer
+            --extractor is a model of your own, such as a pretrained embedding, whose features are classified and which \
+            becomes part of the classifier. Its only input is an array of samples at 16 kHz in any shape with one axis longer \
             than 1, such as [15600], whose number is the window; or VGGish's spectrogram [1, 96, 64] of 0.975 seconds.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

@@ -9,17 +9,18 @@ struct TrainStyle: ParsableCommand {
         discussion: """
             Examples:
               coreml train style mosaic.jpg photos/ -o Mosaic.mlmodel
-              coreml train style mosaic.jpg photos/ --strength 7 --density 512 --picture portrait.jpg --resume session/
+              coreml train style mosaic.jpg photos/ --strength 7 --density 512 \\
+                --picture portrait.jpg --resume session/
               coreml train style waves.png photos/ --lite --video -o Waves.mlmodel
               coreml train style mosaic.jpg photos/ --extractor VGG.mlpackage
               coreml predict Mosaic.mlmodel portrait.jpg -o drawn.png
 
-            STYLE is a picture (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of pictures like
-            those that the model will draw. Files that cannot be read are left out and listed. The model takes pictures of
+            STYLE is a picture (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of pictures like \
+            those that the model will draw. Files that cannot be read are left out and listed. The model takes pictures of \
             any size from 64 × 64 pixels and keeps their size.
 
-            A pretrained loss network measures the style: by default EfficientNet-Lite0, which 'coreml extractor install
-            efficientnet-lite0' installs; --extractor names another model with one colour picture as its input. It is not
+            A pretrained loss network measures the style: by default EfficientNet-Lite0, which 'coreml extractor install \
+            efficientnet-lite0' installs; --extractor names another model with one colour picture as its input. It is not \
             part of the trained model.
 
             With --resume, a picture of the progress is written beside each checkpoint.

@@ -10,21 +10,23 @@ struct TrainTabular: ParsableCommand {
             Examples:
               coreml train tabular houses.csv --target price -o Houses.mlmodel
               coreml train tabular mail.csv --target spam --classifier --algorithm logistic
-              coreml train tabular trips.csv --target fare --algorithm boosted-tree --iterations 200 \\
-                  --early-stopping 10 --validation held-out.csv --report fare.html
-              coreml train tabular big.csv --target y --algorithm random-forest --resume state
+              coreml train tabular trips.csv --target fare --algorithm boosted-tree \\
+                --iterations 200 --early-stopping 10 --validation held-out.csv \\
+                --report fare.html
+              coreml train tabular big.csv --target y --algorithm random-forest \\
+                --resume state
 
-            The first line of a .csv or .tsv file names the columns; a .json file is a list of objects, whose members are the
-            columns; a folder is an SFrame, as Turi Create and Create ML write them. Features are columns of numbers, text and
-            true/false; a target of text or true/false makes a classifier, one of numbers a regressor, or with --classifier a
+            The first line of a .csv or .tsv file names the columns; a .json file is a list of objects, whose members are the \
+            columns; a folder is an SFrame, as Turi Create and Create ML write them. Features are columns of numbers, text and \
+            true/false; a target of text or true/false makes a classifier, one of numbers a regressor, or with --classifier a \
             classifier (its values must be whole numbers).
-            Without --algorithm all suitable ones are compared, also with other hyperparameters: on fewer than 5,000 rows
-            by cross-validation, and the best is trained on all rows; on more rows once with the defaults, and the one with
+            Without --algorithm all suitable ones are compared, also with other hyperparameters: on fewer than 5,000 rows \
+            by cross-validation, and the best is trained on all rows; on more rows once with the defaults, and the one with \
             the best score on the held-out rows is kept. Empty cells are missing values, which trees can handle.
 
-            The report has the scores and the candidates; for a regressor a plot of predicted against true values and the
-            residuals (true minus predicted); for a classifier the confusion matrix; for both the permutation importance of
-            the features: how much worse the predictions of the validation rows (of the training rows, if there are none)
+            The report has the scores and the candidates; for a regressor a plot of predicted against true values and the \
+            residuals (true minus predicted); for a classifier the confusion matrix; for both the permutation importance of \
+            the features: how much worse the predictions of the validation rows (of the training rows, if there are none) \
             become when a column is shuffled, on up to 2,000 rows and five times, if that takes only seconds.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

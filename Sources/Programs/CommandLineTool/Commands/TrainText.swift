@@ -13,12 +13,13 @@ struct TrainText: ParsableCommand {
               coreml train text reviews/ --language en --report reviews.html
               coreml train text topics.tsv --algorithm transfer --embedding Words.mlmodel
               coreml train text names.json --kind tagger --validation-share 0.2
-              coreml train text tokens.csv --kind tagger --text token --label tag --sentence number
+              coreml train text tokens.csv --kind tagger --text token --label tag \\
+                --sentence number
 
-            For a classifier DATA is a .csv, .tsv or .json table or an SFrame (a folder that Turi Create or Create ML wrote)
-            with a text and a label in each row, or a folder with a folder of UTF-8 text files for each label. For a tagger
-            it is a .json file or an SFrame whose rows have an array of tokens and an equally long one of labels, or a table with a
-            token in each row, where --sentence names the column whose value changes from sentence to sentence. The model
+            For a classifier DATA is a .csv, .tsv or .json table or an SFrame (a folder that Turi Create or Create ML wrote) \
+            with a text and a label in each row, or a folder with a folder of UTF-8 text files for each label. For a tagger \
+            it is a .json file or an SFrame whose rows have an array of tokens and an equally long one of labels, or a table with a \
+            token in each row, where --sentence names the column whose value changes from sentence to sentence. The model \
             takes a string 'text'.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.

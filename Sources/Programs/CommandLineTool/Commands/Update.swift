@@ -14,20 +14,20 @@ struct Update: ParsableCommand {
         abstract: "Train an updatable model on examples.",
         discussion: """
             Examples:
-              coreml update Stickers.mlmodel sketches/ -o Mine.mlmodel      a folder of images for each label
+              coreml update Stickers.mlmodel sketches/ -o Mine.mlmodel
               coreml update Prices.mlmodel sold.csv --epochs 20 --learning-rate 0.01
               coreml update Digits.mlmodelc mine.jsonl --checkpoint state --time-budget 600
               coreml update Digits.mlmodel mine.jsonl --seed 7 --json
 
-            A CSV file names the model's training inputs in its header; a .jsonl file has a JSON object with them in each
-            line (for images the path, relative to the file). Without --output the updated model replaces MODEL
-            atomically when it is complete; until then, and after any failure, the old one is intact. The format follows
+            A CSV file names the model's training inputs in its header; a .jsonl file has a JSON object with them in each \
+            line (for images the path, relative to the file). Without --output the updated model replaces MODEL \
+            atomically when it is complete; until then, and after any failure, the old one is intact. The format follows \
             the name: .mlmodel, .mlpackage, anything else a compiled folder.
 
-            With --checkpoint an update that ends early (time budget, SIGINT, SIGTERM) continues from there the next time,
+            With --checkpoint an update that ends early (time budget, SIGINT, SIGTERM) continues from there the next time, \
             with the same result as one that was never interrupted. Documentation/Updating.md shows a systemd timer.
 
-            Exit status: 0 the model is updated, 1 failure, 64 wrong usage, 75 the time budget is used up (run it again),
+            Exit status: 0 the model is updated, 1 failure, 64 wrong usage, 75 the time budget is used up (run it again), \
             130 interrupted (SIGINT), 143 terminated (SIGTERM).
             """
     )

@@ -8,9 +8,9 @@ struct Validate: ParsableCommand {
         commandName: "validate",
         abstract: "List all problems of a model file and their places.",
         discussion: """
-            Errors make a model fail, be rejected, or behave differently from its description; warnings concern models
-            that work here but may not elsewhere. The command checks the files of a package, the encoding, the interface,
-            labels, every layer and operation separately (so that a wrong one hides no other), weights, the connections of
+            Errors make a model fail, be rejected, or behave differently from its description; warnings concern models \
+            that work here but may not elsewhere. The command checks the files of a package, the encoding, the interface, \
+            labels, every layer and operation separately (so that a wrong one hides no other), weights, the connections of \
             a pipeline, functions, states, update parameters, metadata, and finally whether the model loads.
 
             Examples:

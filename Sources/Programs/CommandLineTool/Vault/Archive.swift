@@ -14,7 +14,8 @@ struct Archive: ParsableCommand {
         discussion: """
             Examples:
               coreml archive Flowers.mlpackage -o Flowers.mlarchive
-              coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey --sign acme.pem
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive \\
+                --encrypt Flowers.mlmodelkey --sign acme.pem
               coreml archive Flowers.mlpackage -o Flowers.mlarchive --sign-model release.pem
               coreml archive list Flowers.mlarchive
               coreml archive verify Flowers.mlarchive --key acme.pub.pem
@@ -35,9 +36,12 @@ struct ArchiveCreate: ParsableCommand {
             with, unless --encrypt or --no-encrypt is given.
 
             Examples:
-              coreml archive Flowers.mlpackage -o Flowers.mlarchive --encrypt Flowers.mlmodelkey
-              coreml archive Flowers.mlpackage -o Flowers3.mlarchive --delta-from Flowers2.mlarchive
-              coreml archive Flowers.mlpackage -o Flowers3.mlarchive --encrypt Flowers.mlmodelkey \\
+              coreml archive Flowers.mlpackage -o Flowers.mlarchive \\
+                --encrypt Flowers.mlmodelkey
+              coreml archive Flowers.mlpackage -o Flowers3.mlarchive \\
+                --delta-from Flowers2.mlarchive
+              coreml archive Flowers.mlpackage -o Flowers3.mlarchive \\
+                --encrypt Flowers.mlmodelkey \\
                 --delta-from Flowers2.mlarchive=old/Flowers.mlpackage
             """
     )

@@ -19,9 +19,11 @@ struct Key: ParsableCommand {
               coreml key create --team Acme -o Flowers.mlmodelkey
               coreml compile Flowers.mlpackage build/ --encrypt Flowers.mlmodelkey
               coreml key inspect Flowers.mlmodelkey
-              coreml key protect Flowers.mlmodelkey -o Backup.mlmodelkey --passphrase-file secret.txt
+              coreml key protect Flowers.mlmodelkey -o Backup.mlmodelkey \\
+                --passphrase-file secret.txt
               coreml key import Backup.mlmodelkey --passphrase-file secret.txt
-              coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey --model build/Flowers.mlmodelc
+              coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey \\
+                --model build/Flowers.mlmodelc
             """,
         subcommands: [
             KeyCreate.self, KeyInspect.self, KeyProtect.self, KeyRotate.self, KeyImport.self, KeyList.self,
@@ -109,7 +111,8 @@ struct KeyCreate: ParsableCommand {
         discussion: """
             public         a pair for HPKE; the file is the public half (the default)
             symmetric      one key that both encrypts and decrypts, in a file of mode 0600
-            signing        an Ed25519 pair for --sign: FILE, and FILE with .pub before its extension
+            signing        an Ed25519 pair for --sign: FILE, and FILE with .pub before its
+                           extension
             model-signing  a P-256 pair for coreml sign and --sign-model, likewise
 
             Examples:
@@ -184,7 +187,7 @@ struct KeyInspect: ParsableCommand {
         discussion: """
             Examples:
               coreml key inspect Flowers.mlmodelkey
-              coreml key inspect Flowers.mlmodelkey --trust acme.pub.pem    fails unless Acme signed it
+              coreml key inspect Flowers.mlmodelkey --trust acme.pub.pem
               coreml key inspect build/Flowers.mlmodelc
             """
     )
@@ -224,8 +227,9 @@ struct KeyProtect: ParsableCommand {
             Takes the file of a secret key, or of a public half whose private half is in the key store.
 
             Examples:
-              coreml key protect Flowers.mlmodelkey -o Backup.mlmodelkey                       asks for a passphrase
-              coreml key protect Flowers.mlmodelkey -o ForBob.mlmodelkey --recipient Bob.mlmodelkey
+              coreml key protect Flowers.mlmodelkey -o Backup.mlmodelkey
+              coreml key protect Flowers.mlmodelkey -o ForBob.mlmodelkey \\
+                --recipient Bob.mlmodelkey
             """
     )
 
@@ -270,7 +274,8 @@ struct KeyRotate: ParsableCommand {
 
             Examples:
               coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey
-              coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey --model Flowers.mlmodelc --model Flowers.mlarchive
+              coreml key rotate Flowers.mlmodelkey -o Flowers2.mlmodelkey \\
+                --model Flowers.mlmodelc --model Flowers.mlarchive
             """
     )
 

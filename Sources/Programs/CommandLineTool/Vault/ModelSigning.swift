@@ -27,8 +27,10 @@ struct Sign: ParsableCommand {
             Examples:
               coreml key create --kind model-signing -o release.pem
               coreml sign Flowers.mlpackage --key release.pem -o Flowers.sig
-              coreml verify Flowers.mlpackage --signature Flowers.sig --public-key release.pub.pem
-              model_signing verify key Flowers.mlpackage --signature Flowers.sig --public_key release.pub.pem
+              coreml verify Flowers.mlpackage --signature Flowers.sig \\
+                --public-key release.pub.pem
+              model_signing verify key Flowers.mlpackage --signature Flowers.sig \\
+                --public_key release.pub.pem
             """
     )
 
@@ -58,8 +60,9 @@ struct Verify: ParsableCommand {
             Files that were changed, added or removed are listed.  The signature is model.sig in the model by default.
 
             Examples:
-              coreml verify Flowers.mlpackage --signature Flowers.sig --public-key release.pub.pem
-              coreml verify Flowers.mlarchive --public-key release.pub.pem    made by coreml archive --sign-model
+              coreml verify Flowers.mlpackage --signature Flowers.sig \\
+                --public-key release.pub.pem
+              coreml verify Flowers.mlarchive --public-key release.pub.pem
 
             Exit status: 0 the model matches the signature, 1 it does not, 64 wrong usage.
             """

@@ -14,9 +14,11 @@ struct ImportCommand: ParsableCommand {
             folder's description as its note; the release then has only this model.
 
             Examples:
-              coreml deploy import ./flower-classifier --team acme --encrypt Flowers.mlmodelkey
+              coreml deploy import ./flower-classifier --team acme \\
+                --encrypt Flowers.mlmodelkey
               coreml deploy import ./mlruns/0/8f…/artifacts/model --team acme
-              coreml deploy import ./layout --team acme --app shop --collection FlowerModels --model FlowerClassifier
+              coreml deploy import ./layout --team acme --app shop \\
+                --collection FlowerModels --model FlowerClassifier
             """
     )
 

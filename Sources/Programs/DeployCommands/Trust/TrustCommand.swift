@@ -15,8 +15,9 @@ public struct TrustCommand: ParsableCommand {
 
             Examples:
               coreml trust key alice.key
-              coreml trust ceremony begin --configuration ModelDeployment.json --root alice.pub bob.pub carol.pub \\
-                --root-threshold 2 --targets carol.pub -o ceremony
+              coreml trust ceremony begin --configuration ModelDeployment.json \\
+                --root alice.pub bob.pub carol.pub --root-threshold 2 --targets carol.pub \\
+                -o ceremony
               coreml trust ceremony sign ceremony --key alice.key
               coreml trust ceremony finish ceremony
               coreml trust verify --configuration ModelDeployment.json
