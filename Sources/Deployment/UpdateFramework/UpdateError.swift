@@ -15,7 +15,7 @@ public struct UpdateError: Error, Sendable, CustomStringConvertible {
         /// A hash differs from the one in signed metadata.
         case wrongHash
         /// A length differs from the one in signed metadata.
-        case lengthMismatch
+        case wrongLength
         /// More bytes than the limit were offered.
         case tooLarge
         /// The repository does not have a file that its metadata promises, or nothing is stored.

@@ -132,7 +132,7 @@ public struct Target: Sendable {
         return "\(path[...slash])\(hashes.first).\(path[path.utf8.index(after: slash)...])"
     }
 
-    /// Checks the file's bytes; throws `lengthMismatch`, `wrongHash` or `unsupportedHash`.
+    /// Checks the file's bytes; throws `wrongLength`, `wrongHash` or `unsupportedHash`.
     public func verify(_ bytes: [UInt8]) throws(UpdateError) {
         var verifier = try verifier()
         try verifier.update(bytes)
@@ -177,23 +177,23 @@ public struct FileVerifier: Sendable {
         }
     }
 
-    /// Adds bytes of the file; throws `lengthMismatch` as soon as there are too many.
+    /// Adds bytes of the file; throws `wrongLength` as soon as there are too many.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) throws(UpdateError) {
         count += bytes.count
-        if let length, count > length { throw lengthMismatch("more than \(length)") }
+        if let length, count > length { throw wrongLength("more than \(length)") }
         for index in sums.indices { sums[index].state.update(bufferPointer: bytes) }
     }
 
-    /// Adds bytes of the file from an array; throws `lengthMismatch` as soon as there are too many.
+    /// Adds bytes of the file from an array; throws `wrongLength` as soon as there are too many.
     public mutating func update(_ bytes: [UInt8]) throws(UpdateError) {
         try bytes.withUnsafeBufferPointer { (buffer) throws(UpdateError) in
             try update(UnsafeRawBufferPointer(buffer))
         }
     }
 
-    /// Checks the complete file; throws `lengthMismatch` or `wrongHash`.
+    /// Checks the complete file; throws `wrongLength` or `wrongHash`.
     public func finish() throws(UpdateError) {
-        if let length, count != length { throw lengthMismatch("\(count) instead of \(length)") }
+        if let length, count != length { throw wrongLength("\(count) instead of \(length)") }
         for (algorithm, expected, state) in sums {
             guard Name(Hex.text(Self.digest(state))) == Name(expected) else {
                 throw UpdateError(
@@ -208,9 +208,9 @@ public struct FileVerifier: Sendable {
 
     private static func digest(_ state: some HashFunction) -> [UInt8] { Array(state.finalize()) }
 
-    private func lengthMismatch(_ detail: String) -> UpdateError {
+    private func wrongLength(_ detail: String) -> UpdateError {
         UpdateError(
-            .lengthMismatch,
+            .wrongLength,
             name,
             "it has \(detail) bytes",
             remedy: "Fetch it again; if it stays so, the server's copy was changed or damaged"
