@@ -12,7 +12,7 @@ enum ClassifierForm {
     /// - Returns: `mlmodel` or `mlpackage`.
     /// - Throws: `ValidationError` if `output` has another form, before the training; the error of opening the extractor.
     static func fileExtension(extractor: String?, output: String?) throws -> String {
-        guard let extractor, !extractor.hasSuffix(".mlmodel") else { return "mlmodel" }
+        guard let extractor, [".mlpackage", ".mlmodelc"].contains(where: extractor.hasSuffix) else { return "mlmodel" }
         let file = try failing { () throws(ModelError) in try ModelFile.open(path: extractor) }
         guard !file.specification.weightFileNames.isEmpty else { return "mlmodel" }
         if let output, !output.hasSuffix(".mlpackage") {

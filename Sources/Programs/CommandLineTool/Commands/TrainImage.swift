@@ -2,7 +2,6 @@ import ArgumentParser
 import CreateML
 import Foundation
 import MLExtractors
-import MLFiles
 import MLNumerics
 
 struct TrainImage: ParsableCommand {
@@ -92,26 +91,10 @@ struct TrainImage: ParsableCommand {
         }
     }
 
-    /// The form of the classifier's file: a package if the extractor keeps its weights in a file, as ML programs do.
-    ///
-    /// - Throws: `ValidationError` if another form was requested, before the training.
-    private func fileExtension(for extractor: MLImageClassifier.FeatureExtractorType) throws -> String {
-        guard case .custom(let own) = extractor, ["mlpackage", "mlmodelc"].contains(own.modelPath.pathExtension) else {
-            return "mlmodel"
-        }
-        let file = try failing { () throws(ModelError) in try ModelFile.open(path: own.modelPath.path) }
-        guard !file.specification.weightFileNames.isEmpty else { return "mlmodel" }
-        if let output = training.output, !output.hasSuffix(".mlpackage") {
-            throw ValidationError(
-                "\(own.modelPath.path) keeps its weights in a file of its own; name a .mlpackage as the output"
-            )
-        }
-        return "mlpackage"
-    }
-
     func run() throws {
         let extractor = try featureExtractor
-        let fileExtension = try fileExtension(for: extractor)
+        let path = if case .custom(let custom) = extractor { custom.modelPath.path } else { String?.none }
+        let fileExtension = try ClassifierForm.fileExtension(extractor: path, output: training.output)
         let flow = TrainingFlow(training)
         flow.announce("looking at \(data)")
         let reader = columns.reader
