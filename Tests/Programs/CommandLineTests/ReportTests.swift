@@ -31,7 +31,7 @@ struct ReportTests {
             #expect(run.status == 0, "\(run.errors)")
             for part in [
                 "root mean squared error", "mean absolute error", "maximum error", "R²", "predicted (up) against true",
-                "residuals (true − predicted)", "features that matter (validation)", "面積",
+                "residuals (true − predicted)", "permutation importance (validation)", "面積",
             ] {
                 #expect(run.output.contains(part), "\(part) is not in \(run.output)")
             }
@@ -39,7 +39,7 @@ struct ReportTests {
         let page = String(decoding: try folder.data("report.html"), as: UTF8.self)
         for part in [
             "predicted against true", "residuals against predicted", "distribution of the residuals",
-            "features that matter",
+            "permutation importance",
         ] {
             #expect(page.contains(#"alt="\#(part)""#), "\(part) is not in the page")
         }

@@ -51,7 +51,7 @@ struct ImportancePart {
     var text: String {
         var table = Table(rightAligned: [1])
         for feature in shown { table.add(feature.name, label(feature.increase), bar(share(feature))) }
-        var lines = ["features that matter (\(rows)): \(explanation)", table.text()]
+        var lines = ["permutation importance (\(rows)): \(explanation)", table.text()]
         if let rest { lines.append("  \(rest)") }
         return lines.joined(separator: "\n")
     }
@@ -70,7 +70,7 @@ struct ImportancePart {
     }
 
     var drawing: Drawing {
-        let title = "features that matter"
+        let title = "permutation importance"
         return Drawing(title: title) { canvas, x, y, width in
             var line = Drawing.head(canvas, title, rows, x: x, y: y, width)
             canvas.write(explanation, x: x, y: line + 8, size: 11, .grey, width: width)
