@@ -220,7 +220,7 @@ struct OperationRun {
         guard app.approvals.contains(deployment.environment) else { return }
         guard case .account = actor.kind else {
             throw ServiceError.conflict(
-                "In \(deployment.environment), a person approves deployments, not a token: whoever creates tokens could be "
+                "In \(deployment.environment), a person approves deployments, not a token: its creator could be "
                     + "their own second person."
             )
         }

@@ -126,7 +126,7 @@ struct DefinitionLines {
         var texts = ["at least \(Texts.trimmed(step.hours ?? 24)) hours"]
         if let devices = step.devices, devices > 0 { texts.append("\(Texts.count(devices, "device", "devices"))") }
         if step.needsGoodVerdict == true { texts.append("an acceptable failure rate") }
-        if step.waitsForPerson == true { texts.append("somebody's word") }
+        if step.waitsForPerson == true { texts.append("a person's approval") }
         return texts.joined(separator: ", ")
     }
 

@@ -148,7 +148,7 @@ extension Dashboard {
 
     private func invitationForm(_ visit: Visit, _ team: String, _ form: Form?, _ failure: ServiceError?) -> FormPage {
         FormPage(
-            title: "Invite somebody",
+            title: "Invite a person",
             lead: "You get a link to pass on. It works once, within seven days.",
             action: "/teams/\(team)/members",
             submit: "Make the invitation",

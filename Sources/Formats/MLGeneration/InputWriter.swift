@@ -14,7 +14,7 @@ struct InputWriter {
         writer.space()
         writer.add(comment)
         writer.add(types.availability.ofClass)
-        // Unchecked: whoever changes an input of the class that is written sees to it that nobody reads it meanwhile.
+        // Unchecked: a caller that changes an input of the generated class must ensure that nobody reads it meanwhile.
         writer.block("\(access)class \(name): MLFeatureProvider, @unchecked Sendable") { writer in
             for feature in features {
                 writer.add(feature.comment)

@@ -11,7 +11,7 @@ struct OutputWriter {
         writer.space()
         writer.add("/// What \(types.interface.className) predicted.")
         writer.add(types.availability.ofClass)
-        // Unchecked: the class that is written never changes; whoever writes to the array of an output sees to it that
+        // Unchecked: the generated class never changes; a caller that writes to the array of an output must ensure that
         // nobody reads it meanwhile.
         writer.block("\(access)class \(types.interface.outputName): MLFeatureProvider, @unchecked Sendable") { writer in
             writer.add("private let provider: \(types.any)MLFeatureProvider")
