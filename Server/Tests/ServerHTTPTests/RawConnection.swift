@@ -34,7 +34,14 @@ final class RawConnection: Sendable {
     }
 
     func send(_ text: String) async throws {
-        let isSent = await run(sending) { [socket] in
+        let isSent = await offer(text)
+        try #require(isSent)
+    }
+
+    /// Sends what the server may not take any more; returns whether it was sent.
+    @discardableResult
+    func offer(_ text: String) async -> Bool {
+        await run(sending) { [socket] in
             let bytes = Array(text.utf8)
             var sent = 0
             while sent < bytes.count {
@@ -46,7 +53,6 @@ final class RawConnection: Sendable {
             }
             return true
         }
-        try #require(isSent)
     }
 
     /// What arrives until it is enough, the server closes the connection, or two minutes are over.
