@@ -133,6 +133,8 @@ extension Service {
                 let row = try connection.first("SELECT count, last FROM sign_in_failures WHERE subject = ?", name)
                 guard let row else { continue }
                 let delay = Self.delay(after: try row.integer("count"), free: free, longest: maximum)
+                // The time of the last failure is rounded, and may lie after one within the same millisecond.
+                guard delay > 0 else { continue }
                 longest = max(longest, try row.date("last").addingTimeInterval(delay).timeIntervalSince(time))
             }
             guard longest <= 0 else { return longest }

@@ -78,7 +78,8 @@ import ModelServing
         }
     }
 
-    /// Foundation accepts and refuses the same texts, but for commas before closing brackets, which it accepts.
+    /// Foundation accepts and refuses the same texts, but for commas before closing brackets, which it accepts, and numbers beyond
+    /// those of 64 bits, which it refuses.
     @Test func mutationsAreJudgedAsByFoundation() {
         var random = SystemRandomNumberGenerator()
         let seeds = [
@@ -105,7 +106,11 @@ import ModelServing
                 #expect(theirs || !ours, "\(text)")
                 continue
             }
-            #expect(ours == theirs, "\(String(decoding: bytes, as: UTF8.self))")
+            if text.contains(/[eE]\+?[0-9]{3}/) {
+                #expect(ours || !theirs, "\(text)")
+                continue
+            }
+            #expect(ours == theirs, "\(text)")
         }
     }
 }

@@ -35,7 +35,14 @@ final class RawConnection: Sendable {
     }
 
     func send(_ text: String) async throws {
-        let isSent = await run(sending) { [socket] in
+        let isSent = await offer(text)
+        try #require(isSent)
+    }
+
+    /// Sends what the server may not take any more; returns whether it was sent.
+    @discardableResult
+    func offer(_ text: String) async -> Bool {
+        await run(sending) { [socket] in
             let bytes = Array(text.utf8)
             var sent = 0
             while sent < bytes.count {
@@ -47,7 +54,6 @@ final class RawConnection: Sendable {
             }
             return true
         }
-        try #require(isSent)
     }
 
     /// Received bytes until they suffice, the server closes the connection, or two minutes are over.

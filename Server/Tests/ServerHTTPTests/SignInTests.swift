@@ -36,7 +36,8 @@ private final class Place: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private final class Box: Sendable {
-        private let start = Date()
+        /// A whole second: what is stored, in milliseconds, is exact.
+        private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         private let offset = Mutex(0.0)
         var date: Date { start.addingTimeInterval(offset.withLock { $0 }) }
         func advance(_ interval: Double) { offset.withLock { $0 += interval } }
