@@ -42,21 +42,7 @@ package struct PictureEncoder: Sendable {
         guard image.width > 0, image.height > 0 else {
             throw incompatible("its picture '\(needed[0].name)' has no size")
         }
-        let arrays = engine.interface.output.filter { feature in
-            if case .multiArrayType? = feature.type.type { true } else { false }
-        }
-        let names = arrays.map(\.name).joined(separator: ", ")
-        if let output {
-            guard arrays.contains(where: { $0.name == output }) else {
-                throw incompatible("it has no array '\(output)' as an output; it has \(names.isEmpty ? "none" : names)")
-            }
-            outputName = output
-        } else {
-            guard arrays.count == 1 else {
-                throw incompatible("it has \(arrays.count) arrays as outputs; name one: \(names)")
-            }
-            outputName = arrays[0].name
-        }
+        outputName = try FeatureOutput.name(output, in: engine.interface, unfit)
         inputName = needed[0].name
         (width, height) = (Int(image.width), Int(image.height))
         isGray = image.colorSpace == .grayscale || image.colorSpace == .grayscaleFloat16

@@ -1,7 +1,5 @@
 import Foundation
-import MLEngine
 import MLExtractors
-import MLFeatures
 import MLFiles
 import MLModels
 import MLNumerics
@@ -23,93 +21,36 @@ struct SoundExtractor: Sendable {
     /// The longest window in samples: a minute.
     private static let longestWindow = 60 * SoundWindows.rate
 
-    /// The number of features of a window.
-    let width: Int
-
     private let file: ModelFile
-    private let engine: any ModelEngine
-    private let input: SpecFeatureDescription
+    private let encoder: ArrayEncoder
     private let form: Form
-    private let outputName: String
-    private let outputShape: [Int]
+
+    /// The number of features of a window.
+    var width: Int { encoder.featureCount }
 
     /// Loads a model with one array as its input.
     ///
     /// - Throws: `.invalidInput` for a model of another interface, and the errors of loading it.
     init(_ custom: MLSoundClassifier.CustomFeatureExtractor) throws(ModelError) {
-        let path = custom.modelPath.path
-        func unfit(_ text: String) -> ModelError {
-            ModelError(.invalidInput, "the model cannot extract features of sounds: \(text)", at: path)
-        }
-        file = try ModelFile.open(path: path)
+        let file = try ModelFile.open(path: custom.modelPath.path)
         try file.requireUnprotected("a classifier with it")
-        engine = try EngineLoader.load(file)
-        let required = engine.interface.input.filter { !$0.type.isOptional }
-        guard required.count == 1, case .multiArrayType(let array)? = required[0].type.type else {
-            throw unfit("it takes \(required.map(\.name).joined(separator: ", ")), not one array")
-        }
-        input = required[0]
-        form = try Self.form(array.shape.map { Int(clamping: $0) }, unfit)
-        let arrays = engine.interface.output.filter { feature in
-            if case .multiArrayType? = feature.type.type { true } else { false }
-        }
-        let names = arrays.map(\.name).joined(separator: ", ")
-        if let output = custom.outputName {
-            guard arrays.contains(where: { $0.name == output }) else {
-                throw unfit("it has no array '\(output)' as an output; it has \(names.isEmpty ? "none" : names)")
-            }
-            outputName = output
-        } else {
-            guard arrays.count == 1 else {
-                throw unfit("it has \(arrays.count) arrays as outputs; name one: \(names)")
-            }
-            outputName = arrays[0].name
-        }
-        let silence = [Float](repeating: 0, count: Self.count(form))
-        let tensor = try Self.output(engine, Self.tensor(silence, input), input.name, outputName)
-        (width, outputShape) = (tensor.count, tensor.shape)
-        guard width > 0 else { throw unfit("its output '\(outputName)' is empty") }
-    }
-
-    private static func form(_ shape: [Int], _ unfit: (String) -> ModelError) throws(ModelError) -> Form {
-        let long = shape.filter { $0 != 1 }
-        if long == [SoundWindows.frames, SoundWindows.bands] { return .spectrogram }
-        guard long.count == 1, (2...longestWindow).contains(long[0]) else {
-            throw unfit(
-                "its input has the shape \(shape); it must be samples at 16 kHz, such as [15600], or a spectrogram "
-                    + "[1, 96, 64]"
+        self.file = file
+        encoder = try ArrayEncoder(file, output: custom.outputName)
+        guard let form = Self.form(encoder.shape) else {
+            throw ModelError(
+                .invalidInput,
+                "the model cannot extract features of sounds: its input has the shape \(encoder.shape); it must be "
+                    + "samples at 16 kHz, such as [15600], or a spectrogram [1, 96, 64]",
+                at: file.path
             )
         }
-        return .samples(long[0])
+        self.form = form
     }
 
-    private static func count(_ form: Form) -> Int {
-        switch form {
-        case .samples(let count): count
-        case .spectrogram: SoundWindows.frames * SoundWindows.bands
-        }
-    }
-
-    private static func tensor(_ values: [Float], _ input: SpecFeatureDescription) -> Tensor {
-        let tensor = Tensor(values, shape: input.type.multiArrayType.shape.map { Int($0) })
-        switch input.type.multiArrayType.dataType {
-        case .double: return tensor.converted(to: .float64)
-        case .float16: return tensor.converted(to: .float16)
-        case .int32: return tensor.converted(to: .int32)
-        default: return tensor
-        }
-    }
-
-    private static func output(
-        _ engine: any ModelEngine,
-        _ values: Tensor,
-        _ input: String,
-        _ output: String
-    ) throws(ModelError) -> Tensor {
-        guard case .tensor(let tensor)? = try engine.prediction(from: [input: .tensor(values)])[output] else {
-            throw ModelError(.invalidModel, "the feature extractor gives no array '\(output)'")
-        }
-        return tensor
+    private static func form(_ shape: [Int]) -> Form? {
+        let long = shape.filter { $0 != 1 }
+        if long == [SoundWindows.frames, SoundWindows.bands] { return .spectrogram }
+        return long.count == 1 && (2...longestWindow).contains(long[0]) ? .samples(long[0]) : nil
     }
 
     /// The number of samples at 16 kHz in a window.
@@ -124,25 +65,18 @@ struct SoundExtractor: Sendable {
     ///
     /// - Throws: `.invalidInput` for features that are not finite, and the model's errors.
     func features(of sound: [Float], _ reader: SoundWindows) throws(ModelError) -> [Float] {
-        let size = Self.count(form)
         let values: [Float]
         switch form {
         case .samples: values = reader.windows(sound).flatMap { $0 }
         case .spectrogram: values = try reader.spectrograms(sound)
         }
+        let size = encoder.shape.reduce(1, *)
         var result: [Float] = []
         for start in stride(from: 0, to: values.count, by: size) {
             try Cancellation.check()
             var window = Array(values[start..<start + size])
             if case .spectrogram = form { window = SoundFeatures.framesFirst(window) }
-            let features = try Self.output(engine, Self.tensor(window, input), input.name, outputName).floatValues
-            guard features.count == width, features.allSatisfy(\.isFinite) else {
-                throw ModelError(
-                    .invalidInput,
-                    "the feature extractor gives \(features.count) values, which must be \(width) finite ones"
-                )
-            }
-            result += features
+            result += try encoder.features(of: window)
         }
         return result
     }
@@ -152,16 +86,16 @@ struct SoundExtractor: Sendable {
     /// - Parameter classifier: A network whose input is `features`, a vector.
     func pipeline(_ classifier: SpecModel) throws(ModelError) -> ModelFile {
         var stages: [ModelFile] = []
-        var value = input
+        var value = encoder.input
         value.type.multiArrayType.dataType = .float32
         if case .spectrogram = form {
             var first = SoundWindows.preprocessing
-            if first.description_p.output[0].name == input.name {
+            if first.description_p.output[0].name == value.name {
                 first.description_p.output[0].name = "vggishSpectrogram"
             }
             stages.append(ModelFile(specification: first))
             stages.append(ModelFile(specification: Self.reshaped(first.description_p.output[0], value)))
-        } else if input.name != Self.samplesName {
+        } else if value.name != Self.samplesName {
             var samples = value
             samples.name = Self.samplesName
             samples.type.multiArrayType.shape = [Int64(windowSamples)]
@@ -189,10 +123,10 @@ struct SoundExtractor: Sendable {
     private func headOfFeatures(_ classifier: SpecModel) -> SpecModel {
         var head = classifier
         var network = NetworkLayers(.float32)
-        network.reshape(outputName, "features.row", [width])
+        network.reshape(encoder.outputName, "features.row", [width])
         let plain = head.description_p.input[0].name
-        head.description_p.input[0].name = outputName
-        head.description_p.input[0].type.multiArrayType.shape = outputShape.map { Int64($0) }
+        head.description_p.input[0].name = encoder.outputName
+        head.description_p.input[0].type.multiArrayType.shape = encoder.outputShape.map { Int64($0) }
         head.neuralNetworkClassifier.layers =
             network.layers
             + head.neuralNetworkClassifier.layers.map { layer in
