@@ -10,11 +10,13 @@ struct TensorCall {
     init(_ name: String) { self.name = name }
 
     /// Ends the program unless `condition` holds; the message names the operation.
+    @inline(never)  // Swift 6.3's optimiser fails on callers that contain it.
     func require(_ condition: Bool, _ message: @autoclosure () -> String) {
         if !condition { fatalError("MLTensor.\(name): \(message())") }
     }
 
     /// The results of an operator on tensors and the given parameters; operands that do not fit end the program.
+    @inline(never)
     func results(
         _ op: any TensorOperator,
         _ tensors: [MLTensor],
