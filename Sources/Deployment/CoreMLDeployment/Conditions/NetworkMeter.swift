@@ -61,7 +61,9 @@ enum SystemBus {
     private static let maximumMessageByteCount = 64 << 10
 
     /// The property `Metered` of NetworkManager; `nil` without a bus, without NetworkManager, or after an invalid
-    /// answer.  The bus may take `patience` seconds for each answer.
+    /// answer.
+    ///
+    /// The bus may take `patience` seconds for each answer.
     static func networkManagerMetered(socket path: String, patience: Int) -> UInt32? {
         guard let connection = Connection(path, patience: patience) else { return nil }
         let name = "org.freedesktop.NetworkManager"
