@@ -93,7 +93,7 @@ import CreateML
             for number in 100..<108 {
                 let picture = CGImage(picture(label, number, side: side), isOpaque: true)
                 let value = try MLFeatureValue(cgImage: picture, constraint: input)
-                let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["image": value]))
+                let output = try await model.prediction(from: MLDictionaryFeatureProvider(dictionary: ["image": value]))
                 let answer = output.featureValue(for: "classLabel")?.stringValue
                 #expect(try classifier.prediction(from: picture) == answer)
                 right += answer == label ? 1 : 0
