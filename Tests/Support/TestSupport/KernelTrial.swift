@@ -47,6 +47,7 @@ struct KernelTrial {
                 failures += aliased(alias).map { "\(place): \($0)" }
                 continue
             }
+            CensusRecord.shared?.note(problem.op, kernel: kernel.name)
             failures += run(kernel, body, inPlace: nil).map { "\(place): \($0)" }
             for operand in kernel.inPlaceOperands where problem.operands[operand] != nil {
                 if problem.operands[operand].map({ $0.byteCount }) != results.first?.byteCount { continue }

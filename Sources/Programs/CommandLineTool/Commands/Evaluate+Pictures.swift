@@ -25,7 +25,7 @@ extension Evaluate {
         let predicted = try predictedFeature(interface)
         let files = try LabelledImages.files(inFolder: data)
         if interface.cropsPictures {
-            // As in training: files that cannot be read are listed, and the middle of pictures is cut out.
+            // As in training: files that cannot be read are listed, and images are center-cropped.
             let model = try MLModel(opened, configuration: MLModelConfiguration())
             let found = try ImageEvaluation(of: model, files, labels: [])
             report.facts = [("pictures", "\(files.count)"), ("predicted", predicted.name)]

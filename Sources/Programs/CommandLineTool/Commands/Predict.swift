@@ -122,7 +122,7 @@ struct Predict: ParsableCommand {
             throw Failure("\(option) does not apply to this model; see 'coreml predict --help'")
         }
         if files.isEmpty, let option = given.first(where: { $0.1 && Self.optionsOfFiles.contains($0.0) })?.0 {
-            throw Failure("\(option) applies to files that are cut into windows; name them after the model")
+            throw Failure("\(option) applies to files that are divided into windows; pass them after the model's path")
         }
         if !files.isEmpty, let kind = subject.files, let answers = try answers(about: kind, subject, file) {
             return answers

@@ -14,9 +14,16 @@ struct CheckpointHeader: Codable {
     /// The fingerprint of the training data, hexadecimal.
     let fingerprint: String
     /// The length of the state in bytes.
-    let count: Int
-    /// The fingerprint of the state, hexadecimal.
-    let sum: String
+    let stateByteCount: Int
+    /// The checksum of the state, hexadecimal.
+    let checksum: String
+
+    /// The names in files of the first version are kept.
+    private enum CodingKeys: String, CodingKey {
+        case task, phase, iteration, date, metrics, fingerprint
+        case stateByteCount = "count"
+        case checksum = "sum"
+    }
 
     private static let magic: [UInt8] = Array("MLCREATE".utf8)
     /// The length of the magic and of the header's length.
@@ -30,8 +37,8 @@ struct CheckpointHeader: Codable {
         date = checkpoint.date
         metrics = CodedMetrics(metrics: checkpoint.metrics)
         self.fingerprint = String(fingerprint, radix: 16)
-        count = state.count
-        sum = String(Fingerprint.of(state, .wideProduct), radix: 16)
+        stateByteCount = state.count
+        checksum = String(Fingerprint.of(state, .wideProduct), radix: 16)
     }
 
     /// The bytes of the file.
@@ -58,7 +65,9 @@ struct CheckpointHeader: Codable {
         do { self = try JSONDecoder().decode(CheckpointHeader.self, from: Data(text)) } catch {
             throw Self.damaged(file, "its description cannot be read: \(error)")
         }
-        guard count >= 0, count == size - start else { throw Self.damaged(file, "its length is not the stated one") }
+        guard stateByteCount >= 0, stateByteCount == size - start else {
+            throw Self.damaged(file, "its length does not match its header")
+        }
         guard iteration >= 0 else { throw Self.damaged(file, "its iteration is negative") }
         guard self.task == task else {
             throw MLCreateError.generic(reason: "\(file.path) is a checkpoint of \(self.task), not of \(task)")
@@ -69,10 +78,10 @@ struct CheckpointHeader: Codable {
     private static func headerText(_ file: URL) throws -> (text: [UInt8], start: Int) {
         let prefix = try DurableFile.read(file, from: 0, count: prefixLength)
         guard prefix.count == prefixLength, Array(prefix[..<magic.count]) == magic else {
-            throw damaged(file, "it does not begin as one")
+            throw damaged(file, "it does not begin with MLCREATE")
         }
         let length = prefix[magic.count...].reversed().reduce(0) { $0 << 8 | Int($1) }
-        guard length <= maximumHeaderByteCount else { throw damaged(file, "it ends early") }
+        guard length <= maximumHeaderByteCount else { throw damaged(file, "its header is too long") }
         let text = try DurableFile.read(file, from: prefixLength, count: length)
         guard text.count == length else { throw damaged(file, "it ends early") }
         return (text, prefixLength + length)
@@ -82,11 +91,11 @@ struct CheckpointHeader: Codable {
     /// - Throws: `MLCreateError.io` when the file is damaged.
     func state(_ file: URL) throws -> [UInt8] {
         let bytes = try DurableFile.read(file, "the checkpoint \(file.path) is missing")
-        guard bytes.count >= count else { throw Self.damaged(file, "its length is not the stated one") }
-        let state = Array(bytes.suffix(count))
-        guard String(Fingerprint.of(state, .wideProduct), radix: 16) == sum else {
+        guard bytes.count >= stateByteCount else { throw Self.damaged(file, "its length does not match its header") }
+        let state = Array(bytes.suffix(stateByteCount))
+        guard String(Fingerprint.of(state, .wideProduct), radix: 16) == checksum else {
             throw MLCreateError.io(
-                reason: "the checkpoint \(file.path) is damaged (its sum is wrong); remove it, and the one "
+                reason: "the checkpoint \(file.path) is damaged (checksum mismatch); remove it, and the one "
                     + "before it is used"
             )
         }

@@ -30,25 +30,25 @@ package struct ArrayEncoder: Sendable {
     ///   - output: The output with the features, an array of numbers; `nil` for the only one.
     /// - Throws: `.invalidInput` for a model of another interface, and the errors of loading it.
     package init(_ file: ModelFile, output: String? = nil) throws(ModelError) {
-        func unfit(_ text: String) -> ModelError {
+        func incompatible(_ text: String) -> ModelError {
             ModelError(.invalidInput, "the model cannot extract features: \(text)", at: file.path)
         }
         engine = try EngineLoader.load(file)
         let required = engine.interface.input.filter { !$0.type.isOptional }
         guard required.count == 1, case .multiArrayType? = required[0].type.type else {
-            throw unfit("it takes \(required.map(\.name).joined(separator: ", ")), not one array")
+            throw incompatible("it takes \(required.map(\.name).joined(separator: ", ")), not one array")
         }
         input = required[0]
-        outputName = try FeatureOutput.name(output, in: engine.interface, unfit)
+        outputName = try FeatureOutput.name(output, in: engine.interface, incompatible)
         guard let count = Self.elementCount(input.type.multiArrayType.shape) else {
-            throw unfit(
+            throw incompatible(
                 "its input '\(input.name)' has the shape \(input.type.multiArrayType.shape); it must have 1 to "
                     + "\(Self.maximumElementCount) elements"
             )
         }
         let zeros = [Float](repeating: 0, count: count)
         outputShape = try Self.features(engine, Self.tensor(zeros, input), input.name, outputName).shape
-        guard outputShape.reduce(1, *) > 0 else { throw unfit("its output '\(outputName)' is empty") }
+        guard outputShape.reduce(1, *) > 0 else { throw incompatible("its output '\(outputName)' is empty") }
     }
 
     /// The features of an array, whose elements fill the input's shape.
@@ -106,11 +106,11 @@ enum FeatureOutput {
     /// - Parameters:
     ///   - requested: The name that the caller gave; `nil` for the only array.
     ///   - interface: The model's interface.
-    ///   - unfit: The error of a model that cannot extract features, with its reason.
+    ///   - incompatible: The error of a model that cannot extract features, with its reason.
     static func name(
         _ requested: String?,
         in interface: SpecModelDescription,
-        _ unfit: (String) -> ModelError
+        _ incompatible: (String) -> ModelError
     ) throws(ModelError) -> String {
         let arrays = interface.output.filter { feature in
             if case .multiArrayType? = feature.type.type { true } else { false }
@@ -118,12 +118,12 @@ enum FeatureOutput {
         let names = arrays.map(\.name).joined(separator: ", ")
         if let requested {
             guard arrays.contains(where: { $0.name == requested }) else {
-                throw unfit("it has no array '\(requested)' as an output; it has \(names.isEmpty ? "none" : names)")
+                throw incompatible("it has no array '\(requested)' as an output; it has \(names.isEmpty ? "none" : names)")
             }
             return requested
         }
         guard arrays.count == 1 else {
-            throw unfit("it has \(arrays.count) arrays as outputs; name one: \(names)")
+            throw incompatible("it has \(arrays.count) arrays as outputs; name one: \(names)")
         }
         return arrays[0].name
     }

@@ -42,7 +42,7 @@ package struct PictureEncoder: Sendable {
         guard image.width > 0, image.height > 0 else {
             throw incompatible("its picture '\(needed[0].name)' has no size")
         }
-        outputName = try FeatureOutput.name(output, in: engine.interface, unfit)
+        outputName = try FeatureOutput.name(output, in: engine.interface, incompatible)
         inputName = needed[0].name
         (width, height) = (Int(image.width), Int(image.height))
         isGray = image.colorSpace == .grayscale || image.colorSpace == .grayscaleFloat16

@@ -8,19 +8,19 @@ import Testing
 @Suite struct TopKTests {
     static let problems: [OperatorProblem] = [
         OperatorProblem(
-            "",
+            "ties",
             TopK(count: 2),
             [Tensor([1, 5, 5, 2] as [Float], shape: [1, 4])],
             expected: [Tensor([5, 5] as [Float], shape: [1, 2]), Tensor([1, 2] as [Int32], shape: [1, 2])]
         ),
         OperatorProblem(
-            "",
+            "the lowest of columns",
             TopK(count: 1, axis: 0, isAscending: true),
             [Tensor([3, 1, 2, 4] as [Float], shape: [2, 2])],
             expected: [Tensor([2, 1] as [Float], shape: [1, 2]), Tensor([1, 0] as [Int32], shape: [1, 2])]
         ),
         OperatorProblem(
-            "",
+            "all elements",
             TopK(count: -1, axis: 1),
             [Tensor([1, 3, 2] as [Int32], shape: [1, 3])],
             expected: [Tensor([3, 2, 1] as [Int32], shape: [1, 3]), Tensor([1, 2, 0] as [Int32], shape: [1, 3])]
@@ -29,9 +29,9 @@ import Testing
 
     @Test(arguments: problems) func problem(_ problem: OperatorProblem) { #expect(problem.failures() == []) }
 
-    /// Ties: many elements are equal; few and all of them are asked for.
+    /// Many elements are equal; k is 1, 5, half of them and all.
     @Test(arguments: [[7, 300], [300, 7], [5, 40, 6], [6000], [2, 5000], [1]])
-    func kernels(shape: [Int]) {
+    func tiesKeepTheirOrder(shape: [Int]) {
         var random = RandomTensors(seed: 31)
         for type in [ScalarType.float32, .int32, .float16] {
             // Coarse numbers repeat; zeros have both signs.

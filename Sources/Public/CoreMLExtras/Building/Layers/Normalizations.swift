@@ -59,7 +59,7 @@ extension NeuralNetworkBuilder {
         return add(name, [input], output, .batchnorm(layer))
     }
 
-    /// Subtracts the mean and, if `dividesByDeviation`, divides by the standard deviation + epsilon.
+    /// Subtracts the mean and, if `dividesByDeviation`, divides by the square root of the variance plus epsilon.
     ///
     /// - Parameters:
     ///   - name: The layer's name, unique in the network.
