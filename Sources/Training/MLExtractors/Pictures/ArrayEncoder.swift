@@ -118,7 +118,9 @@ enum FeatureOutput {
         let names = arrays.map(\.name).joined(separator: ", ")
         if let requested {
             guard arrays.contains(where: { $0.name == requested }) else {
-                throw incompatible("it has no array '\(requested)' as an output; it has \(names.isEmpty ? "none" : names)")
+                throw incompatible(
+                    "it has no array '\(requested)' as an output; it has \(names.isEmpty ? "none" : names)"
+                )
             }
             return requested
         }
