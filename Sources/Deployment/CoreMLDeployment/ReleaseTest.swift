@@ -90,8 +90,8 @@ package enum ReleaseTest {
         _ vectors: TestVectors,
         atMost maximumRatio: Double
     ) throws(ModelError) {
-        guard let comparison = SpeedComparison(engine, previousModel, vectors), comparison.isNoticeable,
-            comparison.ratio > maximumRatio
+        guard let comparison = SpeedComparison(engine, previousModel, vectors, limit: maximumRatio),
+            comparison.isNoticeable, comparison.ratio > maximumRatio
         else { return }
         throw ModelError(slow, "The model takes \(comparison), which is more than \(maximumRatio) times as long.")
     }

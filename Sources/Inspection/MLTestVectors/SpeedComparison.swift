@@ -15,6 +15,9 @@ package struct SpeedComparison: CustomStringConvertible {
     /// The time in seconds after which no further run is started, once each model had two.
     static let patience = 2.0
     static let maximumRunCount = 10
+    /// The same for a model that seems too slow: other load on the device must not give a release up.
+    static let patienceOfSuspicion = 20.0
+    static let maximumRunCountOfSuspicion = 30
 
     package var ratio: Double { time / earlier }
     package var isNoticeable: Bool { time - earlier >= Self.noticeable }
@@ -29,18 +32,24 @@ package struct SpeedComparison: CustomStringConvertible {
     ///   - engine: The model.
     ///   - earlier: The model to compare it with.
     ///   - vectors: The test vectors.
+    ///   - limit: The ratio above which the model is too slow; such a ratio is checked by further runs.
     ///   - now: The clock that times predictions.
     package init?(
         _ engine: any ModelEngine,
         _ earlier: any ModelEngine,
         _ vectors: TestVectors,
+        limit: Double = .infinity,
         now: () -> ContinuousClock.Instant = { .now }
     ) {
         let steps = vectors.cases.reduce(0) { $0 + $1.steps.count }
         guard steps > 0 else { return nil }
         let start = now()
         var shortest = (Double.infinity, Double.infinity)
-        for run in 0..<Self.maximumRunCount where run < 2 || now() - start < .seconds(Self.patience) {
+        for run in 0..<Self.maximumRunCountOfSuspicion {
+            let isSuspicious = shortest.0 > limit * shortest.1
+            let maximumRunCount = isSuspicious ? Self.maximumRunCountOfSuspicion : Self.maximumRunCount
+            let patience = Duration.seconds(isSuspicious ? Self.patienceOfSuspicion : Self.patience)
+            guard run < 2 || run < maximumRunCount && now() - start < patience else { break }
             guard let own = Self.seconds(engine, vectors, now), let before = Self.seconds(earlier, vectors, now) else {
                 return nil
             }

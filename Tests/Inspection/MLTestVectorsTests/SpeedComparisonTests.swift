@@ -63,6 +63,14 @@ private final class Slow: ModelEngine {
         #expect(engine.count == runs && earlier.count == runs)
     }
 
+    @Test("a model that seems too slow is measured again", arguments: [(10, 30), (900, 15), (15_000, 2)])
+    func moreRunsDecideWhetherAModelIsTooSlow(milliseconds: Int, runs: Int) throws {
+        let clock = VirtualClock()
+        let (engine, earlier) = (Slow(clock, milliseconds: milliseconds), Slow(clock, milliseconds: 1))
+        _ = SpeedComparison(engine, earlier, vectors(["x": x]), limit: 3, now: { clock.now })
+        #expect(engine.count == runs && earlier.count == runs)
+    }
+
     @Test func smallDifferencesAreNotNoticed() {
         #expect(!SpeedComparison(time: 0.0012, earlier: 0.0003).isNoticeable)
         #expect(SpeedComparison(time: 0.0014, earlier: 0.0003).isNoticeable)
