@@ -25,6 +25,7 @@ extension MLTensor {
     /// The sum of all elements, a scalar.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: The sum.
     public func sum(keepRank: Bool = false) -> MLTensor { reduced("sum", SumOfElements.self, nil, keepRank) }
 
     /// The sums of the elements along some axes.
@@ -45,6 +46,7 @@ extension MLTensor {
     /// The mean of all elements, a scalar; that of integers is truncated toward zero.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: The mean.
     public func mean(keepRank: Bool = false) -> MLTensor { reduced("mean", MeanOfElements.self, nil, keepRank) }
 
     /// The means of the elements along some axes; those of integers are truncated toward zero.
@@ -65,6 +67,7 @@ extension MLTensor {
     /// The product of all elements, a scalar.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: The product.
     public func product(keepRank: Bool = false) -> MLTensor {
         reduced("product", ProductOfElements.self, nil, keepRank)
     }
@@ -89,6 +92,7 @@ extension MLTensor {
     /// The greatest element, a scalar; a tensor without elements traps.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: The greatest element.
     public func max(keepRank: Bool = false) -> MLTensor {
         reduced("max", LargestElement.self, nil, keepRank, needsElements: true)
     }
@@ -111,6 +115,7 @@ extension MLTensor {
     /// The smallest element, a scalar; a tensor without elements traps.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: The smallest element.
     public func min(keepRank: Bool = false) -> MLTensor {
         reduced("min", SmallestElement.self, nil, keepRank, needsElements: true)
     }
@@ -163,6 +168,7 @@ extension MLTensor {
     /// Whether all elements of a tensor of Booleans are true, a scalar; true when there are none.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: A Boolean.
     public func all(keepRank: Bool = false) -> MLTensor { all(alongAxes: Array(0..<rank), keepRank: keepRank) }
 
     /// Whether all elements of a tensor of Booleans along some axes are true.
@@ -184,6 +190,7 @@ extension MLTensor {
     /// Whether any element of a tensor of Booleans is true, a scalar; false when there are none.
     ///
     /// - Parameter keepRank: Whether every axis stays, with extent 1.
+    /// - Returns: A Boolean.
     public func any(keepRank: Bool = false) -> MLTensor { any(alongAxes: Array(0..<rank), keepRank: keepRank) }
 
     /// Whether any element of a tensor of Booleans along some axes is true.

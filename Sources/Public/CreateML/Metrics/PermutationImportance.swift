@@ -89,7 +89,7 @@ package struct PermutationImportance: Sendable {
         ///   - rows: The number of rows available.
         ///   - features: The number of features that are shuffled.
         ///   - width: The number of values in a row.
-        ///   - mostPredictions: The maximum number of predictions.
+        ///   - maximumPredictionCount: The maximum number of predictions.
         package init?(rows: Int, features: Int, width: Int, maximumPredictionCount: Int = 1_000_000) {
             guard rows > 1, features > 1 else { return nil }
             let maximum = min(maximumPredictionCount, Self.maximumNumberCount / max(width, 1))

@@ -107,6 +107,8 @@ enum FeatureOutput {
     ///   - requested: The name that the caller gave; `nil` for the only array.
     ///   - interface: The model's interface.
     ///   - incompatible: The error of a model that cannot extract features, with its reason.
+    /// - Returns: The name.
+    /// - Throws: `incompatible` when there is no such array, and when the only one is not clear.
     static func name(
         _ requested: String?,
         in interface: SpecModelDescription,

@@ -84,6 +84,8 @@ struct SoundExtractor: Sendable {
     /// The extractor and the classifier of its features as one model, from samples to the class.
     ///
     /// - Parameter classifier: A network whose input is `features`, a vector.
+    /// - Returns: The pipeline, with the weight files of the extractor.
+    /// - Throws: An error for a weight file outside the folder `weights`.
     func pipeline(_ classifier: SpecModel) throws(ModelError) -> ModelFile {
         var stages: [ModelFile] = []
         var value = encoder.input
