@@ -62,12 +62,27 @@ struct UseIntegersTests {
             )
         }
 
-        mutating func pair(_ x: ValueID, scale: Double, zero: Double? = nil) throws(ModelError) -> ValueID {
+        mutating func pair(
+            _ x: ValueID,
+            scale: Double,
+            zero: Double? = nil
+        ) throws(ModelError) -> ValueID {
             let type: ScalarType = zero == nil ? .int8 : .uint8
             let step = builder.constant(Tensor(values: [scale], scalarType: .float32, shape: []))
             let offset = zero.map { builder.constant(Tensor(values: [$0], scalarType: type, shape: [])) }
             let q = try builder.add(Quantize(to: type), x, step, offset)
             return try builder.add(Dequantize(), q, step, offset)
+        }
+
+        /// One quantised value as the reals of several steps.
+        mutating func reals(_ x: ValueID, scale: Double, steps: [Double]) throws(ModelError) -> [ValueID] {
+            func number(_ value: Double) -> ValueID {
+                builder.constant(Tensor(values: [value], scalarType: .float32, shape: []))
+            }
+            let q = try builder.add(Quantize(to: .int8), x, number(scale))
+            var results: [ValueID] = []
+            for step in steps { results.append(try builder.add(Dequantize(), q, number(step))) }
+            return results
         }
 
         mutating func convolved(_ x: ValueID, _ shape: [Int], stride: Int = 1) throws(ModelError) -> ValueID {
@@ -104,8 +119,38 @@ struct UseIntegersTests {
             let plan = try executable.program(for: [x]).plan
             let names = plan.steps.map(\.kernelName)
             #expect(names.filter { $0.contains("integer convolution") }.count == 4, "\(names)")
+            #expect(names.filter { $0.contains("of bytes") }.count == (form == .symmetric ? 1 : 0), "\(names)")
             #expect(!names.contains { $0.contains("reference") || $0 == "quantize" || $0 == "dequantize" }, "\(names)")
             let found = try executable.run([x])[0].values
+            #expect(zip(found, wanted).allSatisfy { abs($0 - $1) <= 1e-5 }, "\(kernels)")
+        }
+    }
+
+    /// Numbers that are not negative stay bytes from one layer to the next, through pooling and residuals too.
+    @Test func bytesBetweenLayers() throws {
+        var writer = Writer(form: .symmetric)
+        let x = writer.builder.input("x", ValueType(.float32, [1, 16, 9, 8]))
+        var y = try writer.convolved(writer.pair(x, scale: 1.0 / 32), [64, 16, 3, 3])
+        y = try writer.pair(writer.builder.add(Unary<Relu>(), y), scale: 1.0 / 16)
+        let pool = MaxPool(kernel: [3, 3], strides: [2, 2], padding: .custom(before: [1, 1], after: [1, 1]))
+        let first = try writer.reals(writer.builder.add(pool, y), scale: 1.0 / 16, steps: [1.0 / 16, 1.0 / 8])
+        y = try writer.builder.add(Unary<Relu>(), writer.convolved(first[0], [64, 64, 3, 3]))
+        y = try writer.convolved(writer.pair(y, scale: 1.0 / 8), [64, 64, 1, 1])
+        y = try writer.builder.add(Binary<Add>(), writer.reals(y, scale: 1.0 / 8, steps: [1.0 / 4])[0], first[1])
+        y = try writer.pair(writer.builder.add(Unary<Relu>(), y), scale: 1.0 / 4)
+        y = try writer.convolved(y, [8, 64, 3, 3])
+        let graph = writer.builder.finished(outputs: [("y", y)])
+        var random = Numbers(seed: 7)
+        let x0 = random.tensor([1, 16, 9, 8], in: -5...5)
+        let wanted = try GraphExecutable(graph, pipeline: .none).run([x0])[0].values
+        #expect(wanted.contains { $0 != 0 })
+        for kernels in KernelTable.available {
+            let executable = try GraphExecutable(graph, pipeline: Self.full, kernels: kernels)
+            let names = try executable.program(for: [x0]).plan.steps.map(\.kernelName)
+            #expect(names.filter { $0.contains("integer convolution of bytes") }.count == 3, "\(names)")
+            // That of the input, and that of the pool.
+            #expect(names.filter { $0.contains("quantize") }.count == 2, "\(names)")
+            let found = try executable.run([x0])[0].values
             #expect(zip(found, wanted).allSatisfy { abs($0 - $1) <= 1e-5 }, "\(kernels)")
         }
     }

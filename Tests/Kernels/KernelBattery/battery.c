@@ -84,6 +84,49 @@ static void convolutions(const cml_isa *isa) {
     }
 }
 
+// Products of integers and the same of bytes, with a residual, as numbers and on a grid.
+static void whole_products(const cml_isa *isa) {
+    // in, kernel, stride, terms, columns
+    static const long cases[][5] = {{1, 1, 1, 8, 5}, {9, 1, 1, 72, 33}, {14, 3, 1, 64, 40}, {13, 3, 2, 24, 17}, {40, 1, 1, 520, 64}};
+    long number_of_case = 0;
+    for (long index = 0; index < 5; index++) for (int bytes = 0; bytes < 2; bytes++) for (int extreme = 0; extreme < 2; extreme++) {
+        const long *d = cases[index], pad = d[1] / 2, taps = d[1] * d[1], terms = d[3], columns = d[4];
+        const long side = (d[0] + 2 * pad - d[1]) / d[2] + 1, in = d[0] * d[0] * terms, out = side * side * columns;
+        cml_conv_shape s = {.batch = 1, .in = {1, d[0], d[0]}, .out = {1, side, side}, .kernel = {1, d[1], d[1]},
+                            .stride = {1, d[2], d[2]}, .dilation = {1, 1, 1}, .pad = {0, pad, pad},
+                            .in_channels = terms / (bytes ? 4 : 2), .out_channels = columns, .groups = 1};
+        int8_t *codes = cml_allocate((size_t)(taps * terms * columns));
+        for (long i = 0; i < taps * terms * columns; i++)
+            codes[i] = (int8_t)(extreme ? number() < 0 ? -128 : 127 : (long)(number() * 200));
+        uint8_t *x = cml_allocate((size_t)in), *more = cml_allocate((size_t)out), *small = cml_allocate((size_t)out);
+        int16_t *wide = cml_allocate((size_t)in * 2), *wide_more = cml_allocate((size_t)out * 2);
+        int16_t *whole = cml_allocate((size_t)out * 2);
+        for (long i = 0; i < in; i++) wide[i] = x[i] = (uint8_t)((number() + 0.5f) * 127);
+        for (long i = 0; i < out; i++) wide_more[i] = more[i] = (uint8_t)((number() + 0.5f) * 127);
+        float *scale = numbers(columns), *bias = numbers(columns), *y = numbers(out);
+        for (long i = 0; i < columns; i++) scale[i] *= 0.001f;
+        void *packed = cml_allocate(bytes ? cml_bytes_size(isa, taps, terms, columns) : cml_pairs_bytes(isa, taps, terms, columns));
+        if (bytes) cml_bytes_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, taps * terms, packed);
+        else cml_pairs_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, taps * terms, packed);
+        cml_integers q = {.scale = scale, .residual = bytes ? NULL : wide_more, .residual_bytes = bytes ? more : NULL,
+                          .residual_step = 0.01f, .grid = {.inverse = 20, .step = 0.05f, .low = 0, .high = 127}};
+        const cml_epilogue e = {.bias = bias, .function = CML_RELU, .integers = &q};
+        cml_conv(isa, &s, bytes ? (const float *)x : (const float *)wide, packed, bytes ? CML_BYTES : CML_PAIRS, y, &e);
+        record(bytes ? "product of bytes" : "product of pairs", number_of_case++, y, out);
+        float *kept = numbers(out);
+        memcpy(kept, y, (size_t)out * sizeof(float));
+        q.codes = bytes ? NULL : whole;
+        q.bytes = bytes ? small : NULL;
+        cml_conv(isa, &s, bytes ? (const float *)x : (const float *)wide, packed, bytes ? CML_BYTES : CML_PAIRS, y, &e);
+        // How far the numbers on the grid are from those that were not rounded: a number in the middle goes to either side.
+        for (long i = 0; i < out; i++) {
+            const float value = kept[i] < 6.35f ? kept[i] : 6.35f;
+            y[i] = fabsf((bytes ? (float)small[i] : (float)whole[i]) * 0.05f - value) <= 0.0251f;
+        }
+        record("results on a grid", number_of_case++, y, out);
+    }
+}
+
 // Minimal filtering of lines, slices, groups and interleaved planes.
 static void filters(const cml_isa *isa) {
     // extents, kernel, dilation of the last two axes, pad of those, inputs, outputs, groups
@@ -258,6 +301,7 @@ int main(int count, char **arguments) {
     products(isa);
     convolutions(isa);
     filters(isa);
+    whole_products(isa);
     functions(isa);
     reductions(isa);
     attention(isa);

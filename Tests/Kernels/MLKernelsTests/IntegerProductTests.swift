@@ -2,7 +2,7 @@ import MLKernels
 import Testing
 
 extension KernelTests {
-    /// Products of whole numbers have exact sums, and their results the numbers of plain arithmetic: all factors are powers
+    /// Products of whole numbers, of 16 bits or bytes, have exact sums, and their results the numbers of plain arithmetic: all factors are powers
     /// of two here, so that nothing is rounded but on the grids.
     @Suite struct IntegerProductTests {
         struct Problem: Sendable, CustomStringConvertible {
@@ -13,6 +13,10 @@ extension KernelTests {
             var columns = 40
             var stride = 1
             var padding = 0
+            /// Bytes of 0...127 as the first factor, as the residual and, where the grid allows it, as results.
+            var isBytes = false
+            /// Weights of the greatest magnitudes only, whose products with bytes do not fit 16 bits when four are added.
+            var isExtreme = false
             var isSigned = true
             var hasZeros = false
             var isTermsFirst = false
@@ -22,7 +26,9 @@ extension KernelTests {
             var function = UnaryFunction.identity
             var isWhole = false
 
-            var description: String { "\(input) \(kernel) \(terms) \(columns) s\(stride) \(residual) \(isWhole)" }
+            var description: String {
+                "\(input) \(kernel) \(terms) \(columns) s\(stride) \(residual) \(isWhole) \(isBytes)"
+            }
             var taps: Int { kernel.reduce(1, *) }
             var output: [Int] {
                 kernel.isEmpty
@@ -45,23 +51,77 @@ extension KernelTests {
             Problem(input: [1, 7, 7], kernel: [3, 3], terms: 512, columns: 33, padding: 1, isWhole: true),
             Problem(input: [1, 20], kernel: [5], terms: 6, columns: 9, padding: 2, function: .relu, isWhole: true),
             Problem(input: [1, 4, 5, 6], kernel: [2, 3, 3], terms: 4, columns: 5, padding: 1, function: .softsign),
+            Problem(input: [1], terms: 8, columns: 1, isBytes: true),
+            Problem(input: [5], terms: 64, columns: 33, isBytes: true, isExtreme: true, function: .relu, isWhole: true),
+            Problem(input: [29], terms: 4400, columns: 50, isBytes: true, isTermsFirst: true),
+            Problem(
+                input: [131],
+                terms: 1048,
+                columns: 40,
+                isBytes: true,
+                isSigned: false,
+                hasZeros: true,
+                isRounded: true,
+                residual: 1,
+                function: .relu,
+                isWhole: true
+            ),
+            Problem(
+                input: [14],
+                columns: 7,
+                isBytes: true,
+                residual: 2,
+                function: .leakyRelu(alpha: 0.5),
+                isWhole: true
+            ),
+            Problem(input: [2, 9, 8], kernel: [1, 1], stride: 2, isBytes: true, isWhole: true),
+            Problem(input: [2, 7, 13], kernel: [3, 3], padding: 1, isBytes: true, residual: 1, isWhole: true),
+            Problem(input: [1, 12, 9], kernel: [3, 3], terms: 8, columns: 17, stride: 2, padding: 1, isBytes: true),
+            Problem(
+                input: [1, 7, 7],
+                kernel: [3, 3],
+                terms: 1000,
+                columns: 33,
+                padding: 1,
+                isBytes: true,
+                isWhole: true
+            ),
+            Problem(
+                input: [1, 4, 5, 6],
+                kernel: [2, 3, 3],
+                terms: 8,
+                columns: 9,
+                padding: 1,
+                isBytes: true,
+                isExtreme: true
+            ),
         ]
 
         @Test(arguments: problems.indices) func sumsAreExact(number: Int) {
             let problem = Self.problems[number]
             var source = NumberSource(seed: UInt64(number) + 3)
-            let x = source.integers(problem.input.reduce(1, *) * problem.terms, upTo: 255).map { Int16($0) }
+            let x = source.integers(problem.input.reduce(1, *) * problem.terms, upTo: problem.isBytes ? 127 : 255)
+                .map { Int16(problem.isBytes ? abs($0) : $0) }
             let codes = source.integers(problem.terms * problem.taps * problem.columns, upTo: 127)
+                .map { problem.isExtreme ? ($0 < 0 ? -128 : 127) : $0 }
                 .map { UInt8(truncatingIfNeeded: problem.isSigned ? $0 : $0 + 128) }
-            let zero = problem.hasZeros ? source.integers(problem.columns, upTo: 100).map { Int16($0 / 2) } : []
+            let zero: [Int16] =
+                !problem.hasZeros
+                ? []
+                : problem.isBytes
+                    ? [Int16](repeating: 128, count: problem.columns)
+                    : source.integers(problem.columns, upTo: 100).map { Int16($0 / 2) }
             let scale = (0..<problem.columns).map { $0 % 2 == 0 ? Float(0.00006103515625) : 0.000030517578125 }
             let bias = source.integers(problem.columns, upTo: 50).map { Float($0) / 4 }
             let count = problem.input[0] * problem.output.reduce(1, *) * problem.columns
-            let residual = source.integers(count, upTo: 127)
-            let wholes = pointer(residual.map { Int16($0) })
+            let residual = source.integers(count, upTo: 127).map { problem.isBytes ? abs($0) : $0 }
+            let wholes: WholeNumbers =
+                problem.isBytes
+                ? .bytes(pointer(residual.map { UInt8($0) })) : .shorts(pointer(residual.map { Int16($0) }))
             let floats = pointer(residual.map { Float($0) * 0.125 })
             let coarse = NumberGrid(inverse: 4, step: 0.25, low: -127, high: 127)
-            let grid = NumberGrid(inverse: 2, step: 0.5, low: -100, high: 90)
+            let grid = NumberGrid(inverse: 2, step: 0.5, low: problem.isBytes ? 0 : -100, high: 90)
+            let first: WholeNumbers = problem.isBytes ? .bytes(pointer(x.map { UInt8($0) })) : .shorts(pointer(x))
             var expected = Self.sums(problem, x, codes, zero)
             for place in expected.indices {
                 let column = place % problem.columns
@@ -78,6 +138,7 @@ extension KernelTests {
                         isSigned: problem.isSigned,
                         zero: zero,
                         shape: IntegerWeights.Shape(
+                            form: problem.isBytes ? .bytes : .pairs,
                             terms: problem.terms,
                             columns: problem.columns,
                             taps: problem.taps,
@@ -87,7 +148,8 @@ extension KernelTests {
                 }
                 var y = [Float](repeating: 0, count: count)
                 var found = [Int16](repeating: 0, count: count)
-                found.withUnsafeMutableBufferPointer { found in
+                found.withUnsafeMutableBytes { found in
+                    let numbers = WholeResults(found.baseAddress!, areBytes: problem.isBytes)
                     let finish = IntegerKernel.Finish(
                         scale: pointer(scale),
                         bias: pointer(bias),
@@ -96,11 +158,12 @@ extension KernelTests {
                         residualStep: 0.125,
                         addend: problem.residual == 2 ? floats : nil,
                         function: problem.function,
-                        codes: problem.isWhole ? (found.baseAddress!, grid) : nil
+                        codes: problem.isWhole ? (numbers, grid) : nil
                     )
-                    Self.run(problem, pointer(x), weights, &y, finish)
+                    Self.run(problem, first, weights, &y, finish)
                 }
-                let results = problem.isWhole ? found.map { Float($0) } : y
+                let bytes = found.withUnsafeBytes { $0.prefix(count).map { Float($0) } }
+                let results = problem.isWhole ? problem.isBytes ? bytes : found.map { Float($0) } : y
                 #expect(worstError(results, expected) <= (problem.isWhole ? 0 : 1e-6), "\(set) \(problem)")
             }
         }
@@ -114,18 +177,28 @@ extension KernelTests {
                 var whole = [Int16](repeating: 99, count: source.count)
                 var rounded = [Float](repeating: 99, count: source.count)
                 var back = rounded
-                grid.whole(source, into: &whole, count: source.count)
+                whole.withUnsafeMutableBufferPointer {
+                    grid.whole(source, into: .shorts($0.baseAddress!), count: source.count)
+                }
                 grid.rounded(source, into: &rounded, count: source.count)
-                NumberGrid.reals(whole, step: 0.5, into: &back, count: source.count)
+                NumberGrid.reals(.shorts(pointer(whole)), step: 0.5, into: &back, count: source.count)
                 #expect(whole.map { Float($0) } == wanted, "\(set)")
                 #expect(rounded == wanted.map { $0 * 0.5 }, "\(set)")
                 #expect(back == rounded, "\(set)")
+                let positive = NumberGrid(inverse: 1, step: 0.5, low: 0, high: 30)
+                var bytes = [UInt8](repeating: 99, count: source.count)
+                bytes.withUnsafeMutableBufferPointer {
+                    positive.whole(source, into: .bytes($0.baseAddress!), count: source.count)
+                }
+                #expect(bytes.map { Float($0) } == wanted.map { max($0, 0) }, "\(set)")
+                NumberGrid.reals(.bytes(pointer(bytes)), step: 0.5, into: &back, count: source.count)
+                #expect(back == wanted.map { max($0, 0) * 0.5 }, "\(set)")
             }
         }
 
         private static func run(
             _ problem: Problem,
-            _ x: UnsafePointer<Int16>,
+            _ x: WholeNumbers,
             _ weights: IntegerWeights,
             _ y: inout [Float],
             _ finish: IntegerKernel.Finish

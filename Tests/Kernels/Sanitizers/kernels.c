@@ -573,6 +573,68 @@ static void filters(void) {
     free(weights), free(x), free(bias), free(results[0]), free(results[1]);
 }
 
+// Products of integers of both kinds, as matrices and under windows, and grids, compared with plain sums.
+static void whole_products(void) {
+    const int is_bytes = (int)draw(0, 1), is_residual = (int)draw(0, 1), is_whole = (int)draw(0, 1);
+    const long per_place = is_bytes ? 4 : 2, terms = draw(1, 12) * (is_bytes ? 8 : 2), columns = draw(1, 70);
+    cml_conv_shape s = {.batch = draw(1, 2), .kernel = {1, draw(1, 3), draw(1, 3)}, .stride = {1, draw(1, 2), draw(1, 2)},
+                        .dilation = {1, 1, 1}, .pad = {0, draw(0, 1), draw(0, 1)}, .in = {1, draw(3, 12), draw(3, 12)},
+                        .out = {1}, .in_channels = terms / per_place, .out_channels = columns, .groups = 1};
+    for (int axis = 1; axis < 3; axis++)
+        s.out[axis] = (s.in[axis] + 2 * s.pad[axis] - s.kernel[axis]) / s.stride[axis] + 1;
+    const long taps = s.kernel[1] * s.kernel[2], in = s.batch * s.in[1] * s.in[2] * terms;
+    const long out = s.batch * s.out[1] * s.out[2] * columns;
+    uint8_t *codes = bytes(columns * terms * taps), *x_bytes = bytes(in), *residual_bytes = bytes(out);
+    int16_t *x = memory((size_t)in * 2), *residual = memory((size_t)out * 2), *whole = memory((size_t)out * 2);
+    uint8_t *whole_bytes = memory((size_t)out);
+    if (draw(0, 1)) for (long i = 0; i < columns * terms * taps; i++) codes[i] = codes[i] & 128 ? 128 : 127;
+    for (long i = 0; i < in; i++) x[i] = x_bytes[i] &= 127;
+    for (long i = 0; i < out; i++) residual[i] = residual_bytes[i];
+    float *scale = floats(columns, 0), *bias = floats(columns, 0), *y = memory((size_t)out * 4), *back = memory((size_t)out * 4);
+    const size_t size = is_bytes ? cml_bytes_size(isa, taps, terms, columns) : cml_pairs_bytes(isa, taps, terms, columns);
+    // The kernels bring memory near that they do not use; what they read lies inside.
+    void *packed = cml_allocate(size);
+    if (is_bytes) cml_bytes_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, terms * taps, packed);
+    else cml_pairs_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, terms * taps, packed);
+    const cml_grid grid = {.inverse = 0.01f, .step = 100, .low = 0, .high = 200};
+    const cml_integers q = {.scale = scale, .grid = grid, .residual_step = 3, .rounded = draw(0, 1) ? &grid : NULL,
+                            .residual = is_residual && !is_bytes ? residual : NULL,
+                            .residual_bytes = is_residual && is_bytes ? residual_bytes : NULL,
+                            .codes = is_whole && !is_bytes ? whole : NULL,
+                            .bytes = is_whole && is_bytes ? whole_bytes : NULL};
+    const cml_epilogue e = {.bias = bias, .function = draw(0, 2) ? CML_RELU : CML_LEAKY_RELU, .alpha = 0.5f, .integers = &q};
+    cml_conv(isa, &s, is_bytes ? (const float *)x_bytes : (const float *)x, packed, is_bytes ? CML_BYTES : CML_PAIRS, y, &e);
+    for (long i = 0; i < out; i++) {
+        const long n = i % columns, pixel = i / columns, w = pixel % s.out[2], h = pixel / s.out[2] % s.out[1];
+        const long item = pixel / s.out[2] / s.out[1];
+        long sum = 0;
+        for (long t = 0; t < taps; t++) {
+            const long row = h * s.stride[1] + t / s.kernel[2] - s.pad[1], place = w * s.stride[2] + t % s.kernel[2] - s.pad[2];
+            if (row < 0 || row >= s.in[1] || place < 0 || place >= s.in[2]) continue;
+            const int16_t *from = x + ((item * s.in[1] + row) * s.in[2] + place) * terms;
+            for (long k = 0; k < terms; k++) sum += from[k] * (int8_t)codes[(n * terms + k) * taps + t];
+        }
+        double value = (double)sum * scale[n] + bias[n];
+        if (q.rounded) value = fmin(fmax(nearbyint(value / 100), 0), 200) * 100;
+        if (is_residual) value += 3 * residual[i];
+        if (value < 0) value *= e.function == CML_RELU ? 0 : 0.5;
+        const double found = !is_whole ? y[i] : 100.0 * (is_bytes ? whole_bytes[i] : whole[i]);
+        const double bound = q.rounded || is_whole ? 101 : 1e-5 * (fabs((double)sum) + 1000);
+        if (is_whole) value = fmin(value, 20000);
+        check(fabs(found - value) <= bound, "product of integers", is_bytes, terms, columns);
+    }
+    cml_to_grid(isa, y, &grid, whole, out);
+    cml_to_grid_bytes(isa, y, &grid, whole_bytes, out);
+    cml_from_grid_bytes(isa, whole_bytes, 100, back, out);
+    cml_from_grid(isa, whole, 100, y, out);
+    for (long i = 0; i < out; i++) check(back[i] == y[i] && back[i] == 100 * whole[i], "grid", i, whole[i], whole_bytes[i]);
+    cml_onto_grid(isa, back, &grid, y, out);
+    for (long i = 0; i < out; i++) check(back[i] == y[i], "on a grid", i, whole[i], 0);
+    cml_free(packed, size);
+    free(codes), free(x_bytes), free(residual_bytes), free(x), free(residual), free(whole), free(whole_bytes), free(scale);
+    free(bias), free(y), free(back);
+}
+
 int main(int count, char **arguments) {
     const long rounds = count > 1 ? atol(arguments[1]) : 200;
     for (int set = CML_ISA_SSE2; set <= CML_ISA_NEON; set++) {
@@ -588,6 +650,7 @@ int main(int count, char **arguments) {
             codes();
             products();
             filters();
+            whole_products();
             histograms();
         }
         printf("%s: %ld rounds, %ld differences so far\n", cml_isa_name(isa), rounds, failures);

@@ -32,18 +32,20 @@ package struct IntegerMatrix: Sendable {
         self.zeros = zeros
     }
 
-    /// The greatest magnitude of an integer less its zero point.
-    package var reach: Int {
-        let range = codes.scalarType == .int8 ? (-128, 127) : (0, 255)
-        let (minimum, maximum) = (zeros.min() ?? 0, zeros.max() ?? 0)
-        return Swift.max(Swift.abs(range.0 - maximum), Swift.abs(range.1 - minimum))
+    /// The least and the greatest value that an integer less its zero point can have.
+    package var range: ClosedRange<Int> { Self.range(of: codes.scalarType, zeros: zeros) }
+
+    /// The same for integers of a type, int8 or uint8, with these zero points.
+    static func range(of type: ScalarType, zeros: [Int]) -> ClosedRange<Int> {
+        let range = type == .int8 ? (-128, 127) : (0, 255)
+        return range.0 - (zeros.max() ?? 0)...range.1 - (zeros.min() ?? 0)
     }
 }
 
 /// Packs integer weights, shared between plans; `nil` when their elements are absent and they were not packed before.
 func packedIntegers(_ codes: Tensor, zero: [Int16], shape: IntegerWeights.Shape) -> IntegerWeights? {
     let order = "\(shape.terms) \(shape.columns) \(shape.taps) \(shape.isTermsFirst)"
-    return PackedConstants.packed(codes, form: "pairs \(order) \(zero) \(InstructionSet.current)") { memory in
+    return PackedConstants.packed(codes, form: "\(shape.form) \(order) \(zero) \(InstructionSet.current)") { memory in
         IntegerWeights(stored: memory, shape: shape)
     } make: {
         codes.storage.withPassingBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in

@@ -5,9 +5,9 @@ package import MLNumerics
 /// A convolution or linear layer of whole numbers with exact sums: f(round(sum · scale[o] + bias[o]) + residual), where
 /// only products whose sums are rounded have `rounded`.
 ///
-/// Operands: x of int16, weight of int8 or uint8 as in the layer, scale [O], zero point [O]? of int16 for the weight,
-/// bias [O]?, residual? of the result's shape: float32, or int16 worth `residualStep` each. Result: float32, or int16 on
-/// `grid`. Only passes create it.
+/// Operands: x of int16 or uint8, weight of int8 or uint8 as in the layer, scale [O], zero point [O]? of int16 for the
+/// weight, bias [O]?, residual? of the result's shape: float32, or int16 or uint8 worth `residualStep` each. Result:
+/// float32, or of the type of `grid`. An x of uint8 has numbers of 0...127. Only passes create it.
 package struct IntegerProduct: Operator {
     /// The layer, without an activation of its own.
     package enum Layer: Hashable, Sendable, Codable {
@@ -33,7 +33,7 @@ package struct IntegerProduct: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let x = try operands.type(0)
         let weight = try operands.type(1)
-        guard x.scalarType == .int16, weight.scalarType == .int8 || weight.scalarType == .uint8 else {
+        guard Self.isWhole(x.scalarType), weight.scalarType == .int8 || weight.scalarType == .uint8 else {
             throw ModelError(.invalidModel, "an integer product of \(x) and \(weight)")
         }
         let result = try layerType(x.with(.float32), weight.with(.float32))
@@ -43,12 +43,15 @@ package struct IntegerProduct: Operator {
         try checkVector(operands, 4, columns, "bias")
         if operands.has(5) {
             let residual = try operands.type(5)
-            guard residual.shape.count == result.rank, residual.scalarType == .int16 || residual.scalarType == .float32
+            guard residual.shape.count == result.rank,
+                Self.isWhole(residual.scalarType) || residual.scalarType == .float32
             else { throw ModelError(.invalidModel, "an integer product of type \(result) plus \(residual)") }
             _ = try broadcast(residual.shape, result.shape)
         }
-        return [result.with(grid == nil ? .float32 : .int16)]
+        return [result.with(grid?.scalarType ?? .float32)]
     }
+
+    private static func isWhole(_ type: ScalarType) -> Bool { type == .int16 || type == .uint8 }
 
     private func layerType(_ x: ValueType, _ weight: ValueType) throws(ModelError) -> ValueType {
         let operands = Operands([Operands.Operand(type: x), Operands.Operand(type: weight)])
@@ -100,7 +103,7 @@ package struct IntegerProduct: Operator {
         let bias = operands.optional(4)?.values
         let residual = operands.optional(5)
         let addends = residual?.values
-        let worth = residual?.scalarType == .int16 ? residualStep : 1
+        let worth = residual.map { Self.isWhole($0.scalarType) } == true ? residualStep : 1
         for index in values.indices {
             let channel = index / inner % count
             var value = values[index] * scale[channel] + (bias?[channel] ?? 0)
@@ -120,14 +123,20 @@ package struct IntegerProduct: Operator {
 
 extension IntegerProduct {
     /// Whether kernels compute the product of `terms` terms for each of `taps` taps: pairs, whose sums stay within 32 bits.
-    package static func isExact(terms: Int, taps: Int, reach: Int, weightReach: Int) -> Bool {
+    package static func isExact(terms: Int, taps: Int, reach: Int, weights: ClosedRange<Int>) -> Bool {
         guard terms % 2 == 0, terms > 0 else { return false }
+        let weightReach = Swift.max(Swift.abs(weights.lowerBound), Swift.abs(weights.upperBound))
         let (product, isLarge) = (terms * taps).multipliedReportingOverflow(by: reach * weightReach)
         return !isLarge && product < 1 << 31
     }
 
+    /// Whether bytes of 0...127 can be multiplied with weights of this range as they are.
+    package static func takesBytes(terms: Int, weights: ClosedRange<Int>) -> Bool {
+        terms % IntegerWeights.Form.bytes.unit == 0 && weights.lowerBound >= -128 && weights.upperBound <= 127
+    }
+
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), x.scalarType == .int16, let weight = request.operand(1)?.constant,
+        guard let x = request.operand(0), Self.isWhole(x.scalarType), let weight = request.operand(1)?.constant,
             let scale = request.operand(2), scale.scalarType == .float32, scale.constant != nil,
             let bias = FloatSource(request, 4), let result = request.results.first, x.count > 0, result.count > 0
         else { return [] }
@@ -137,15 +146,19 @@ extension IntegerProduct {
         guard request.operand(3) == nil || request.operand(3)?.constant != nil else { return [] }
         let zero = request.operand(3)?.constant?.integers.map { Int16(clamping: $0) } ?? []
         let (terms, taps, isTermsFirst) = order(weight.shape)
-        let range = weight.scalarType == .int8 ? 128 : 255
-        let weightReach = range + (zero.map { Int($0.magnitude) }.max() ?? 0)
-        guard Self.isExact(terms: terms, taps: taps, reach: reach, weightReach: weightReach) else { return [] }
+        let range = IntegerMatrix.range(of: weight.scalarType, zeros: zero.map { Int($0) })
+        let isBytes = x.scalarType == .uint8
+        guard Self.isExact(terms: terms, taps: taps, reach: reach, weights: range),
+            !isBytes || Self.takesBytes(terms: terms, weights: range)
+        else { return [] }
         let shape = IntegerWeights.Shape(
+            form: isBytes ? .bytes : .pairs,
             terms: terms,
             columns: weight.shape[resultAxis],
             taps: taps,
             isTermsFirst: isTermsFirst
         )
+        let name = "\(isBytes ? "of bytes " : "")\(weight.scalarType)"
         let scratch = grid == nil ? 0 : result.count * 4
         let finish = finish(bias, residual: request.operand(5)?.scalarType)
         switch layer {
@@ -153,11 +166,11 @@ extension IntegerProduct {
             guard x.layout == .rowMajor, result.layout == .rowMajor else { return [] }
             let rows = x.count / terms
             return [
-                Kernel("integer gemm \(weight.scalarType)", scratchByteCount: scratch, packedOperands: [1]) {
+                Kernel("integer gemm \(name)", scratchByteCount: scratch, packedOperands: [1]) {
                     guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
                     return { context in
                         let (finish, y) = finish(context)
-                        let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+                        let x = WholeNumbers(context.operand(0), areBytes: isBytes)
                         IntegerKernel.multiply(x, rows: rows, by: weights, into: y, finish: finish)
                     }
                 }
@@ -167,11 +180,11 @@ extension IntegerProduct {
             let window = layer.geometry(x.logicalShape, weight.shape, result.logicalShape)
             let geometry = window.kernelGeometry(batch: x.logicalShape[0])
             return [
-                Kernel("integer convolution \(weight.scalarType)", scratchByteCount: scratch, packedOperands: [1]) {
+                Kernel("integer convolution \(name)", scratchByteCount: scratch, packedOperands: [1]) {
                     guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
                     return { context in
                         let (finish, y) = finish(context)
-                        let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+                        let x = WholeNumbers(context.operand(0), areBytes: isBytes)
                         IntegerKernel.convolve(
                             x,
                             weights,
@@ -200,18 +213,18 @@ extension IntegerProduct {
         residual: ScalarType?
     ) -> @Sendable (KernelContext) -> (IntegerKernel.Finish, UnsafeMutablePointer<Float>) {
         let (rounded, step) = (rounded?.numbers, Float(residualStep))
-        let (function, grid) = (activation.kernelFunction, grid?.numbers)
+        let (function, grid, type) = (activation.kernelFunction, grid?.numbers, grid?.scalarType)
         return { context in
             let finish = IntegerKernel.Finish(
                 scale: context.floats(2),
                 bias: bias.pointer(context),
                 rounded: rounded,
-                residual: residual == .int16
-                    ? context.optionalOperand(5)?.assumingMemoryBound(to: Int16.self) : nil,
+                residual: residual == .float32
+                    ? nil : context.optionalOperand(5).map { WholeNumbers($0, areBytes: residual == .uint8) },
                 residualStep: step,
                 addend: residual == .float32 ? context.optionalFloats(5) : nil,
                 function: function,
-                codes: grid.map { (context.result().assumingMemoryBound(to: Int16.self), $0) }
+                codes: grid.map { (WholeResults(context.result(), areBytes: type == .uint8), $0) }
             )
             return (finish, grid == nil ? context.resultFloats() : context.scratchFloats)
         }

@@ -26,6 +26,15 @@ package struct QuantizationGrid: Hashable, Sendable, Codable {
     /// The greatest magnitude of a whole number.
     package var reach: Int { Swift.max(Swift.abs(low), Swift.abs(high)) }
 
+    /// How the whole numbers are stored: as bytes when all are in 0...127, which products of bytes need.
+    package var scalarType: ScalarType { low >= 0 && high <= 127 ? .uint8 : .int16 }
+
+    /// The same without numbers below zero; `nil` when it has none.
+    package var nonNegative: QuantizationGrid? {
+        guard low < 0, high >= 0 else { return nil }
+        return QuantizationGrid(scale: scale, step: step, low: 0, high: high)
+    }
+
     /// The whole number for `x`.
     func whole(_ x: Double) -> Double {
         let quotient = (x / scale).rounded(.toNearestOrEven)
@@ -39,29 +48,29 @@ package struct QuantizationGrid: Hashable, Sendable, Codable {
 
 /// Reals as whole numbers of a grid.
 ///
-/// x [d…] of float32 → [d…] of int16. Only passes create it.
+/// x [d…] of float32 → [d…] of the grid's type, int16 or uint8. Only passes create it.
 package struct ToGrid: Operator {
     package var grid: QuantizationGrid
 
     package init(_ grid: QuantizationGrid) { self.grid = grid }
 
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
-        [try operands.type(0).with(.int16)]
+        [try operands.type(0).with(grid.scalarType)]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let values = operands[0].values.map { grid.whole($0) }
-        return [Tensor(values: values, scalarType: .int16, shape: operands[0].shape)]
+        return [Tensor(values: values, scalarType: grid.scalarType, shape: operands[0].shape)]
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let x = request.operand(0), x.scalarType == .float32, x.layout == request.results[0].layout else {
             return []
         }
-        let (numbers, count) = (grid.numbers, x.count)
+        let (numbers, count, type) = (grid.numbers, x.count, grid.scalarType)
         return [
-            Kernel("quantize to int16") { context in
-                let y = context.result().assumingMemoryBound(to: Int16.self)
+            Kernel("quantize to \(type)") { context in
+                let y = WholeResults(context.result(), areBytes: type == .uint8)
                 numbers.whole(context.floats(0), into: y, count: count)
             }
         ]
@@ -72,7 +81,7 @@ package struct ToGrid: Operator {
 
 /// Whole numbers as the reals that they stand for: step · x.
 ///
-/// x [d…] of int16 → [d…] of float32. Only passes create it.
+/// x [d…] of int16 or uint8 → [d…] of float32. Only passes create it.
 package struct FromGrid: Operator {
     package var step: Double
 
@@ -88,13 +97,13 @@ package struct FromGrid: Operator {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), x.scalarType == .int16, x.layout == request.results[0].layout else {
-            return []
-        }
-        let (step, count) = (Float(step), x.count)
+        guard let x = request.operand(0), x.scalarType == .int16 || x.scalarType == .uint8,
+            x.layout == request.results[0].layout
+        else { return [] }
+        let (step, count, type) = (Float(step), x.count, x.scalarType)
         return [
-            Kernel("dequantize int16") { context in
-                let x = context.operand(0).assumingMemoryBound(to: Int16.self)
+            Kernel("dequantize \(type)") { context in
+                let x = WholeNumbers(context.operand(0), areBytes: type == .uint8)
                 NumberGrid.reals(x, step: step, into: context.resultFloats(), count: count)
             }
         ]

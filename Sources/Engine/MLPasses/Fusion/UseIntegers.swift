@@ -15,6 +15,8 @@ package struct UseIntegers: Pass {
         guard block.operations.contains(where: { $0.op is Dequantize || $0.op is ToGrid }) else { return [] }
         var patches = try pairs(block)
         if patches.isEmpty { patches = try sharedGrids(block) }
+        if patches.isEmpty { patches = try poolings(block) }
+        if patches.isEmpty { patches = try bytes(block) }
         if patches.isEmpty { patches = try products(block) }
         if patches.isEmpty { patches = try residuals(block) }
         if patches.isEmpty { patches = try activations(block) }
@@ -23,7 +25,8 @@ package struct UseIntegers: Pass {
         return patches
     }
 
-    /// dequantize(quantize(x)) → FromGrid(ToGrid(x)).
+    /// dequantize(quantize(x)) → FromGrid(ToGrid(x)). Several `dequantize` of one `quantize` may differ in their scale, which
+    /// only the steps from whole numbers have.
     private func pairs(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() where operation.op is Dequantize {
@@ -35,15 +38,15 @@ package struct UseIntegers: Pass {
                 zero == other,
                 let grid = QuantizationGrid(
                     scale: scale,
-                    step: step,
+                    step: scale,
                     low: Int(range.lowerBound) - zero,
                     high: Int(range.upperBound) - zero
-                )
+                ), Float(step).isFinite
             else { continue }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
                     let whole = try builder.add(ToGrid(grid), x)
-                    return [(operation.results[0], try builder.add(FromGrid(step: grid.step), whole))]
+                    return [(operation.results[0], try builder.add(FromGrid(step: step), whole))]
                 }
             )
         }
@@ -76,6 +79,57 @@ package struct UseIntegers: Pass {
                 continue
             }
             patches.append(try block.patch(before: index) { _ in [(operation.results[0], first)] })
+        }
+        return patches
+    }
+
+    /// max_pool(FromGrid(ToGrid(x))) → FromGrid(ToGrid(max_pool(x))), and ToGrid(FromGrid(x)) on one grid → x.
+    private func poolings(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
+        var patches: [GraphPatch] = []
+        for (index, operation) in block.operations.enumerated() {
+            if let pool = operation.op as? MaxPool, pool.alwaysMeetsElements, let reals = operation.operands[0],
+                let (from, source, _) = block.producer(of: reals, as: FromGrid.self), from.step > 0,
+                let whole = source.operands[0], let (to, first, _) = block.producer(of: whole, as: ToGrid.self),
+                let x = first.operands[0], block.isUsedOnce(reals), block.isUsedOnce(whole)
+            {
+                patches.append(
+                    try block.patch(before: index) { (builder) throws(ModelError) in
+                        let whole = try builder.add(to, builder.add(pool, x))
+                        return [(operation.results[0], try builder.add(from, whole))]
+                    }
+                )
+            } else if let to = operation.op as? ToGrid,
+                let (from, source, _) = block.producer(of: operation.operands[0], as: FromGrid.self),
+                from.step == to.grid.scale, let whole = source.operands[0],
+                block.producer(of: whole, as: ToGrid.self)?.op == to
+            {
+                patches.append(try block.patch(before: index) { _ in [(operation.results[0], whole)] })
+            }
+        }
+        return patches
+    }
+
+    /// FromGrid(ToGrid(x)) of numbers that are not negative → the same of bytes, where layers multiply these.
+    private func bytes(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
+        var takesBytes: [ValueID: Bool] = [:]
+        for operation in block.operations {
+            guard let candidate = IntegerCandidate(operation, block) else { continue }
+            takesBytes[candidate.whole, default: true] =
+                takesBytes[candidate.whole, default: true] && candidate.takesBytes
+        }
+        var patches: [GraphPatch] = []
+        for (index, operation) in block.operations.enumerated() {
+            guard let from = operation.op as? FromGrid, let whole = operation.operands[0], takesBytes[whole] == true,
+                let (to, source, _) = block.producer(of: whole, as: ToGrid.self), let x = source.operands[0],
+                let grid = to.grid.nonNegative, grid.scalarType == .uint8, block.isNonNegative(x),
+                block.users(of: whole).allSatisfy({ block.operations[$0].op is FromGrid })
+            else { continue }
+            patches.append(
+                try block.patch(before: index) { (builder) throws(ModelError) in
+                    let whole = try builder.add(ToGrid(grid), x)
+                    return [(operation.results[0], try builder.add(from, whole))]
+                }
+            )
         }
         return patches
     }
@@ -202,7 +256,9 @@ package struct UseIntegers: Pass {
 /// A convolution or linear layer that can be computed with integers.
 private struct IntegerCandidate {
     private var product: IntegerProduct
-    private let whole: ValueID
+    let whole: ValueID
+    /// Whether the weights can be multiplied with bytes.
+    let takesBytes: Bool
     private let weight: IntegerMatrix
     private let step: Double
     private let columns: Int
@@ -218,8 +274,10 @@ private struct IntegerCandidate {
         product = IntegerProduct(layer, reach: reach, activation: activation)
         guard let weight = IntegerMatrix(constant, resultAxis: product.resultAxis) else { return nil }
         let order = product.order(constant.shape)
-        guard IntegerProduct.isExact(terms: order.terms, taps: order.taps, reach: reach, weightReach: weight.reach)
+        guard IntegerProduct.isExact(terms: order.terms, taps: order.taps, reach: reach, weights: weight.range)
         else { return nil }
+        takesBytes = IntegerProduct.takesBytes(terms: order.terms, weights: weight.range)
+        guard takesBytes || block.type(of: whole).scalarType == .int16 else { return nil }
         func operand(_ index: Int) -> ValueID? { index < operation.operands.count ? operation.operands[index] : nil }
         bias = operand(2)
         guard bias == nil || block.constant(bias) != nil else { return nil }

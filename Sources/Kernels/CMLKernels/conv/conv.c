@@ -152,6 +152,12 @@ static void list_taps(const job *j, tap_list *list, const run *runs, long count,
     }
 }
 
+// The first of `terms` of a block; for bytes an even one.
+static long block_start(const job *j, long terms, long block, long blocks) {
+    const long start = terms * block / blocks;
+    return j->storage == CML_BYTES ? start & ~1L : start;
+}
+
 static void convolve(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;
@@ -159,6 +165,7 @@ static void convolve(void *context, long index, int worker) {
     const cml_isa *isa = j->isa;
     const cml_axis *d = &j->axes[0], *h = &j->axes[1], *w = &j->axes[2];
     const cml_epilogue *e = j->epilogue;
+    const int integers = cml_is_integer(j->storage);
     const long width = isa->panel, taps = cml_conv_taps(s), terms = taps * j->in_channels;
     const long per_group = j->tile_tasks * j->panel_tasks;
     const long group = index / per_group, tile_task = index % per_group / j->panel_tasks;
@@ -178,7 +185,7 @@ static void convolve(void *context, long index, int worker) {
     const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
     const size_t lists = (size_t)places * (list + sizeof(found));
     const size_t firsts = (size_t)w->taps * sizeof(long);
-    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 || j->storage == CML_PAIRS ? 0 : panel_bytes));
+    char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 || integers ? 0 : panel_bytes));
     run *runs = (run *)scratch;
     found *known = (found *)(scratch + (size_t)places * list);
     for (long part = 0; part < places; part++) known[part].count = -1;
@@ -187,7 +194,7 @@ static void convolve(void *context, long index, int worker) {
     float *widened = (float *)(scratch + ((lists + 2 * table + firsts + 63) & ~(size_t)63));
     static const long zero = 0;
     // A residual in the result's own place is what the first partial sum starts from.
-    const int in_place = e->residual == j->y && e->ldr == s->out_channels && j->storage != CML_PAIRS;
+    const int in_place = e->residual == j->y && e->ldr == s->out_channels && !integers;
 
     cml_tile t = {.lda = w->in_stride * s->in_channels, .ldb = width, .ldc = w->out_step * s->out_channels,
                   .ldr = w->out_step * e->ldr, 
@@ -209,6 +216,10 @@ static void convolve(void *context, long index, int worker) {
         t.slope = e->slope ? e->slope + channel : NULL;
         const cml_tile_kernel *kernels = cml_tiles(isa, j->storage, t.n);
         cml_tile_integers(&t, e, channel, j->y);
+        if (j->storage == CML_BYTES) {
+            t.panel = weights;
+            t.large = (const uint8_t *)((const float *)j->packed + j->panels * terms * width) + panel * (terms / 2);
+        }
 
         // The next panel is brought near evenly while the tiles of this one are worked on.
         const size_t bits = j->codes ? (size_t)j->codes->bits : j->storage == CML_F16 ? 16 : 32;
@@ -283,8 +294,8 @@ static void convolve(void *context, long index, int worker) {
                             * j->in_channels * width;
                         const long blocks = (u->terms + BLOCK_TERMS - 1) / BLOCK_TERMS;
                         for (long block = 0; block < blocks; block++) {
-                            const long k0 = u->terms * block / blocks;
-                            t.k = u->terms * (block + 1) / blocks - k0;
+                            const long k0 = block_start(j, u->terms, block, blocks);
+                            t.k = block_start(j, u->terms, block + 1, blocks) - k0;
                             t.b = base + k0 * width;
                             const long rows = (tile1 - first + j->tiles_per_row - 1) / j->tiles_per_row;
                             t.ahead_step = cml_ahead_step(width * (long)sizeof(float), rows);

@@ -104,6 +104,12 @@ static const cml_stream_kernel *streams(const cml_isa *isa, const cml_gemm_call 
     }
 }
 
+// The first term of a block; for bytes an even one.
+static long block_start(const cml_gemm_call *call, long block, long blocks) {
+    const long start = call->k * block / blocks;
+    return call->storage == CML_BYTES ? start & ~1L : start;
+}
+
 static void multiply(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;
@@ -121,7 +127,7 @@ static void multiply(void *context, long index, int worker) {
     const long c_offset = call->c_offsets ? call->c_offsets[item] : 0;
     const cml_codes *codes = call->storage == CML_CODES ? call->codes : NULL;
     const size_t element = call->storage == CML_F16 ? sizeof(uint16_t) : sizeof(float);
-    const int pairs = call->storage == CML_PAIRS;
+    const int integers = cml_is_integer(call->storage), bytes = call->storage == CML_BYTES;
     const char *b = codes ? NULL : (const char *)call->b + (size_t)b_offset * element;
     const cml_epilogue *e = &call->epilogue;
     static const long zero = 0;
@@ -142,7 +148,7 @@ static void multiply(void *context, long index, int worker) {
     float *const result = call->c + c_offset + row0 * call->ldc + column0;
     // The order of an element's sums follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
-    if (call->m <= 4 && !pairs) {
+    if (call->m <= 4 && !integers) {
         const cml_stream_kernel *const kernels = streams(isa, call);
         const long step = streamed_rows(isa, codes);
         for (long panel = panel0; panel < panel1; panel++) {
@@ -169,19 +175,19 @@ static void multiply(void *context, long index, int worker) {
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
     const long all_tiles = (call->m + isa->rows - 1) / isa->rows;
-    const long block_terms = (call->storage == CML_F32 || pairs) && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
-    const long blocks = all_tiles == 1 && (call->storage == CML_F32 || pairs) ? 1 : (call->k + block_terms - 1) / block_terms;
+    const long block_terms = (call->storage == CML_F32 || integers) && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
+    const long blocks = all_tiles == 1 && (call->storage == CML_F32 || integers) ? 1 : (call->k + block_terms - 1) / block_terms;
     // Codes are packed in chunks, where blocks of them must begin.
     const long block_step = codes ? block_terms : 0;
     // A residual in the result's own place is what the first partial sum starts from.
-    const int in_place = e->residual == call->c && e->ldr == call->ldc && !pairs;
+    const int in_place = e->residual == call->c && e->ldr == call->ldc && !integers;
     // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
     const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
     float widened[CML_MAX_PANEL * BLOCK_TERMS_FEW] __attribute__((aligned(64)));
     for (long block = 0; block < (blocks > 0 ? blocks : 1); block++) {
-        const long k0 = block_step ? block * block_step : blocks > 0 ? call->k * block / blocks : 0;
-        const long block_end = block_step ? k0 + block_step : blocks > 0 ? call->k * (block + 1) / blocks : 0;
+        const long k0 = block_step ? block * block_step : blocks > 0 ? block_start(call, block, blocks) : 0;
+        const long block_end = block_step ? k0 + block_step : blocks > 0 ? block_start(call, block + 1, blocks) : 0;
         const long k1 = block_end < call->k ? block_end : call->k;
         const float *a = call->a + a_offset + row0 * call->lda + k0;
         if (aliased) {
@@ -193,7 +199,7 @@ static void multiply(void *context, long index, int worker) {
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             const size_t at = (size_t)column * (size_t)call->k + (size_t)(k0 * width);
-            if (call->storage == CML_F32 || pairs) {
+            if (call->storage == CML_F32 || integers) {
                 t->b = (const float *)b + at;
             } else {
                 if (codes) isa->expand_codes(codes, panel, k0, k1, widened);
@@ -215,6 +221,10 @@ static void multiply(void *context, long index, int worker) {
                                                  : b + next * element : NULL;
             const cml_tile_kernel *kernels = cml_tiles(isa, call->storage, t->n);
             cml_tile_integers(t, e, column, call->c);
+            if (bytes) {
+                t->panel = (const float *)b + (size_t)column * (size_t)call->k;
+                t->large = (const uint8_t *)((const float *)b + cml_packed_count(isa, call->k, call->n)) + panel * (call->k / 2);
+            }
             t->ahead_step = cml_ahead_step(codes ? width * codes->bits / 8 : width * (long)element, tiles);
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;

@@ -63,13 +63,14 @@ typedef struct {
     long ldr;               // row stride of the residual
     cml_unary function;
     float alpha, beta;      // parameters of the function
-    const float *slope;     // per column, for CML_PRELU; not after CML_PAIRS
-    const cml_integers *integers;  // for CML_PAIRS
+    const float *slope;     // per column, for CML_PRELU; not after products of integers
+    const cml_integers *integers;  // for CML_PAIRS and CML_BYTES
 } cml_epilogue;
 
 // CML_CODES: see cml_codes.h.  CML_PAIRS: both factors have pairs of int16_t in the places of floats, so that all numbers of
-// terms and strides count pairs; sums of products must not leave 32 bits.
-typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2, CML_PAIRS = 3 } cml_storage;
+// terms and strides count pairs; sums of products must not leave 32 bits.  CML_BYTES: the same with four bytes, 0...127 in
+// the first factor and signed ones packed by cml_bytes_pack in the second; an even number of fours at each tap.
+typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2, CML_PAIRS = 3, CML_BYTES = 4 } cml_storage;
 struct cml_codes;
 
 // Floats that packed [k, n] weights take: panels of the panel width, the last padded with zeros.

@@ -1,5 +1,6 @@
 // Packing of integer weights, and passes between floats and whole numbers.
 #include "../isa/isa.h"
+#include <string.h>
 
 // Elements that one task of a pass works on.
 #define PART (16 << 10)
@@ -8,31 +9,39 @@ size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns) 
     return (size_t)((columns + isa->panel - 1) / isa->panel * isa->panel) * (size_t)(taps * terms) * sizeof(int16_t);
 }
 
+size_t cml_bytes_size(const cml_isa *isa, long taps, long terms, long columns) {
+    const size_t panels = (size_t)((columns + isa->panel - 1) / isa->panel), all = (size_t)(taps * terms);
+    return panels * (all * (size_t)isa->panel + all / 8);
+}
+
 typedef struct {
     const cml_isa *isa;
     const void *source;
     int is_signed;
     const int16_t *zero;
     long taps, terms, columns, t_stride, i_stride, n_stride;
-    int16_t *packed;
+    void *packed;
 } pack_job;
+
+// The element of tap t, term i, column n; zero beyond the columns.
+static int element(const pack_job *j, long t, long i, long n) {
+    if (n >= j->columns) return 0;
+    const long at = t * j->t_stride + i * j->i_stride + n * j->n_stride;
+    const int value = j->is_signed ? ((const int8_t *)j->source)[at] : ((const uint8_t *)j->source)[at];
+    return j->zero ? value - j->zero[n] : value;
+}
 
 static void pack_panel(void *context, long panel, int worker) {
     (void)worker;
     const pack_job *j = context;
     const long width = j->isa->panel, first = panel * width;
     const long apart = cml_pair_distance(j->isa);
-    int16_t *row = j->packed + first * j->taps * j->terms;
+    int16_t *row = (int16_t *)j->packed + first * j->taps * j->terms;
     for (long t = 0; t < j->taps; t++) {
         for (long pair = 0; pair < j->terms / 2; pair++, row += 2 * width) {
             for (long c = 0; c < width; c++) {
                 for (long odd = 0; odd < 2; odd++) {
-                    const long n = first + c, at = t * j->t_stride + (2 * pair + odd) * j->i_stride + n * j->n_stride;
-                    int value = 0;
-                    if (n < j->columns) {
-                        value = j->is_signed ? ((const int8_t *)j->source)[at] : ((const uint8_t *)j->source)[at];
-                        if (j->zero) value -= j->zero[n];
-                    }
+                    const int value = element(j, t, 2 * pair + odd, first + c);
                     row[c / apart * 2 * apart + (apart == 1 ? odd : c % apart + odd * apart)] = (int16_t)value;
                 }
             }
@@ -46,14 +55,54 @@ void cml_pairs_pack(const cml_isa *isa, const void *source, int is_signed, const
     cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_panel, &job);
 }
 
+// The greatest sum of four weights of one sign whose products with 0...127 stay within 16 bits.
+#define LARGEST_SUM 258
+
+static void pack_bytes_panel(void *context, long panel, int worker) {
+    (void)worker;
+    const pack_job *j = context;
+    const long width = j->isa->panel, all = j->taps * j->terms, first = panel * width;
+    const long panels = (j->columns + width - 1) / width;
+    long count = 0;
+    int8_t *row = (int8_t *)j->packed + first * all;
+    uint8_t *large = (uint8_t *)j->packed + panels * width * all + panel * (all / 8);
+    for (long t = 0; t < j->taps; t++) {
+        for (long eight = 0; eight < j->terms / 8; eight++, row += 8 * width) {
+            int is_large = 0;
+            for (long c = 0; c < width; c++) {
+                int above[2] = {0, 0}, below[2] = {0, 0};
+                for (long i = 0; i < 8; i++) {
+                    const int value = element(j, t, 8 * eight + i, first + c);
+                    row[(i / 4 * width + c) * 4 + i % 4] = (int8_t)value;
+                    *(value > 0 ? &above[i % 4 / 2] : &below[i % 4 / 2]) += value > 0 ? value : -value;
+                }
+                for (int lane = 0; lane < 2; lane++)
+                    is_large |= above[lane] > LARGEST_SUM || below[lane] > LARGEST_SUM;
+            }
+            *large++ = (uint8_t)is_large;
+            count += is_large;
+        }
+    }
+    // Steps of which many differ take longer than the same step for all.
+    if (count * 4 > all / 8) memset(large - all / 8, 1, (size_t)(all / 8));
+}
+
+void cml_bytes_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
+                    long columns, long t_stride, long i_stride, long n_stride, int8_t *packed) {
+    pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed};
+    cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_bytes_panel, &job);
+}
+
 typedef struct {
     const cml_isa *isa;
     const float *x;
     const int16_t *whole;
+    const uint8_t *whole_bytes;
     float step;
     const cml_grid *grid;
     float *y;
     int16_t *codes;
+    uint8_t *bytes;
     long count;
 } pass;
 
@@ -64,7 +113,8 @@ static long part_count(const pass *p, long part) {
 static void to_grid_part(void *context, long part, int worker) {
     (void)worker;
     const pass *p = context;
-    p->isa->to_grid(p->x + part * PART, p->grid, p->codes + part * PART, part_count(p, part));
+    if (p->bytes) p->isa->to_grid_bytes(p->x + part * PART, p->grid, p->bytes + part * PART, part_count(p, part));
+    else p->isa->to_grid(p->x + part * PART, p->grid, p->codes + part * PART, part_count(p, part));
 }
 
 static void onto_grid_part(void *context, long part, int worker) {
@@ -76,7 +126,9 @@ static void onto_grid_part(void *context, long part, int worker) {
 static void from_grid_part(void *context, long part, int worker) {
     (void)worker;
     const pass *p = context;
-    p->isa->from_grid(p->whole + part * PART, p->step, p->y + part * PART, part_count(p, part));
+    const long at = part * PART;
+    if (p->whole_bytes) p->isa->from_grid_bytes(p->whole_bytes + at, p->step, p->y + at, part_count(p, part));
+    else p->isa->from_grid(p->whole + at, p->step, p->y + at, part_count(p, part));
 }
 
 static void run(pass *p, void (*body)(void *, long, int)) {
@@ -88,6 +140,11 @@ void cml_to_grid(const cml_isa *isa, const float *x, const cml_grid *grid, int16
     run(&p, to_grid_part);
 }
 
+void cml_to_grid_bytes(const cml_isa *isa, const float *x, const cml_grid *grid, uint8_t *y, long count) {
+    pass p = {.isa = isa, .x = x, .grid = grid, .bytes = y, .count = count};
+    run(&p, to_grid_part);
+}
+
 void cml_onto_grid(const cml_isa *isa, const float *x, const cml_grid *grid, float *y, long count) {
     pass p = {.isa = isa, .x = x, .grid = grid, .y = y, .count = count};
     run(&p, onto_grid_part);
@@ -95,5 +152,10 @@ void cml_onto_grid(const cml_isa *isa, const float *x, const cml_grid *grid, flo
 
 void cml_from_grid(const cml_isa *isa, const int16_t *x, float step, float *y, long count) {
     pass p = {.isa = isa, .whole = x, .step = step, .y = y, .count = count};
+    run(&p, from_grid_part);
+}
+
+void cml_from_grid_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count) {
+    pass p = {.isa = isa, .whole_bytes = x, .step = step, .y = y, .count = count};
     run(&p, from_grid_part);
 }

@@ -32,6 +32,8 @@ typedef struct {
     const float *scale;            // whether they are written: not before a function that tiles do not apply
     const float *base;
     int whole;
+    const float *panel;      // of tiles of bytes: the panel's first term, and for each two terms whether they are large
+    const uint8_t *large;
 } cml_tile;
 
 // The step that brings `bytes` for each term near evenly while `tiles` tiles pass over the terms.
@@ -87,8 +89,12 @@ static inline int cml_tile_applies(cml_unary function) {
     return function == CML_IDENTITY || function == CML_RELU || function == CML_CLIP || function == CML_PRELU;
 }
 
+// True for products of integers, whose terms take the places of floats.
+static inline int cml_is_integer(cml_storage storage) { return storage == CML_PAIRS || storage == CML_BYTES; }
+
 // The tiles of `n` columns.
 static inline const cml_tile_kernel *cml_tiles(const cml_isa *isa, cml_storage storage, long n) {
+    if (storage == CML_BYTES) return n <= isa->vector ? isa->tile_bytes_narrow : isa->tile_bytes_wide;
     if (storage == CML_PAIRS) return n <= isa->vector ? isa->tile_pairs_narrow : isa->tile_pairs_wide;
     return n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
 }
@@ -109,11 +115,13 @@ static inline void cml_tile_integers(cml_tile *t, const cml_epilogue *e, long co
 static inline void cml_finish(const cml_isa *isa, const cml_epilogue *e, float *c, long ldc, long rows, long columns,
                               const float *base) {
     if (cml_tile_applies(e->function)) return;
-    if (e->integers && e->integers->codes) {
+    const cml_integers *q = e->integers;
+    if (q && (q->codes || q->bytes)) {
         for (long row = 0; row < rows; row++) {
             float *const from = c + row * ldc;
             isa->unary(e->function, e->alpha, e->beta, from, from, columns);
-            isa->to_grid(from, &e->integers->grid, e->integers->codes + (from - base), columns);
+            if (q->bytes) isa->to_grid_bytes(from, &q->grid, q->bytes + (from - base), columns);
+            else isa->to_grid(from, &q->grid, q->codes + (from - base), columns);
         }
         return;
     }

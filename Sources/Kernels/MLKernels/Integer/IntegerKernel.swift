@@ -1,6 +1,6 @@
 import CMLKernels
 
-/// Products of 16-bit integers with exact 32-bit sums.
+/// Products of integers with exact 32-bit sums: of 16 bits, or of bytes of 0...127 and signed bytes, as the weights are stored.
 ///
 /// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not
 /// leave 32 bits.
@@ -16,23 +16,23 @@ package enum IntegerKernel {
         /// Rounds the sums with their bias, before anything is added.
         package var rounded: NumberGrid?
         /// Whole numbers of the result's shape, worth `residualStep` each.
-        package var residual: UnsafePointer<Int16>?
+        package var residual: WholeNumbers?
         package var residualStep: Float
         /// Numbers of the result's shape; not the result itself.
         package var addend: UnsafePointer<Float>?
         package var function: UnaryFunction
         /// Takes the results as whole numbers of the grid.
-        package var codes: (address: UnsafeMutablePointer<Int16>, grid: NumberGrid)?
+        package var codes: (numbers: WholeResults, grid: NumberGrid)?
 
         package init(
             scale: UnsafePointer<Float>,
             bias: UnsafePointer<Float>? = nil,
             rounded: NumberGrid? = nil,
-            residual: UnsafePointer<Int16>? = nil,
+            residual: WholeNumbers? = nil,
             residualStep: Float = 0,
             addend: UnsafePointer<Float>? = nil,
             function: UnaryFunction = .identity,
-            codes: (address: UnsafeMutablePointer<Int16>, grid: NumberGrid)? = nil
+            codes: (numbers: WholeResults, grid: NumberGrid)? = nil
         ) {
             self.scale = scale
             self.bias = bias
@@ -50,9 +50,17 @@ package enum IntegerKernel {
                 var integers = cml_integers()
                 integers.scale = scale
                 integers.rounded = rounded == nil ? nil : grid
-                integers.residual = residual
+                switch residual {
+                case .shorts(let numbers): integers.residual = numbers
+                case .bytes(let numbers): integers.residual_bytes = numbers
+                case nil: break
+                }
                 integers.residual_step = residualStep
-                integers.codes = codes?.address
+                switch codes?.numbers {
+                case .shorts(let numbers): integers.codes = numbers
+                case .bytes(let numbers): integers.bytes = numbers
+                case nil: break
+                }
                 if let codes { integers.grid = codes.grid.lowered }
                 withUnsafePointer(to: integers) { integers in
                     var epilogue = Epilogue(bias: bias, residual: addend, function: function)
@@ -68,22 +76,23 @@ package enum IntegerKernel {
     ///
     /// With `finish.codes`, `y` is scratch memory of the result's shape.
     package static func multiply(
-        _ x: UnsafePointer<Int16>,
+        _ x: WholeNumbers,
         rows: Int,
         by weights: IntegerWeights,
         into y: UnsafeMutablePointer<Float>,
         finish: Finish
     ) {
-        let (pairs, columns) = (weights.shape.terms / 2, weights.shape.columns)
+        let shape = weights.shape
+        let (places, columns) = (shape.terms / shape.termsInPlace, shape.columns)
         finish.lowered(columns: columns) { epilogue in
             var call = cml_gemm_call()
             call.m = rows
             call.n = columns
-            call.k = pairs
-            call.a = UnsafeRawPointer(x).assumingMemoryBound(to: Float.self)
-            call.lda = pairs
+            call.k = places
+            call.a = x.address.assumingMemoryBound(to: Float.self)
+            call.lda = places
             call.b = UnsafeRawPointer(weights.memory.address)
-            call.storage = CML_PAIRS
+            call.storage = shape.storage
             call.c = y
             call.ldc = columns
             call.epilogue = epilogue.pointee
@@ -97,7 +106,7 @@ package enum IntegerKernel {
     ///
     /// With `finish.codes`, `y` is scratch memory of the result's shape.
     package static func convolve(
-        _ x: UnsafePointer<Int16>,
+        _ x: WholeNumbers,
         _ weights: IntegerWeights,
         kernel: [Int],
         _ geometry: ConvolutionGeometry,
@@ -108,16 +117,16 @@ package enum IntegerKernel {
         shape.setGeometry(geometry)
         shape.kernel = tuple3(kernel, filler: 1)
         shape.method = CML_CONV_DIRECT
-        shape.in_channels = weights.shape.terms / 2
+        shape.in_channels = weights.shape.terms / weights.shape.termsInPlace
         shape.out_channels = weights.shape.columns
         shape.groups = 1
         finish.lowered(columns: weights.shape.columns) { epilogue in
             cml_conv(
                 weights.instructionSet,
                 &shape,
-                UnsafeRawPointer(x).assumingMemoryBound(to: Float.self),
+                x.address.assumingMemoryBound(to: Float.self),
                 weights.memory.address,
-                CML_PAIRS,
+                weights.shape.storage,
                 y,
                 epilogue
             )

@@ -1,13 +1,25 @@
 import CMLKernels
 
-/// Constant 8-bit integers, minus a zero point for each column, packed as pairs of 16-bit integers for the products of one
-/// instruction set.
+/// Constant 8-bit integers, minus a zero point for each column, packed for the products of one instruction set.
 ///
 /// Immutable.
 package final class IntegerWeights: PackedForm {
+    /// How weights are stored, and with what they are multiplied.
+    package enum Form: String, Sendable {
+        /// Pairs of 16-bit integers, for such integers.
+        case pairs
+        /// Bytes, for bytes of 0...127.
+        case bytes
+
+        /// The number of terms at a tap is a multiple of this.
+        package var unit: Int { self == .pairs ? 2 : 8 }
+    }
+
     /// The order and the extents of the source.
     package struct Shape: Hashable, Sendable {
-        /// The terms of a sum at each tap; an even number.
+        /// How the weights are stored.
+        package var form: Form
+        /// The terms of a sum at each tap; a multiple of the form's unit.
         package var terms: Int
         /// The number of sums.
         package var columns: Int
@@ -16,15 +28,22 @@ package final class IntegerWeights: PackedForm {
         /// Whether the source is `[terms][columns]`, without taps; otherwise it is `[columns][terms][taps]`.
         package var isTermsFirst: Bool
 
-        package init(terms: Int, columns: Int, taps: Int = 1, isTermsFirst: Bool = false) {
-            precondition(terms % 2 == 0 && (taps == 1 || !isTermsFirst), "pairs of terms")
+        package init(form: Form = .pairs, terms: Int, columns: Int, taps: Int = 1, isTermsFirst: Bool = false) {
+            precondition(terms % form.unit == 0 && (taps == 1 || !isTermsFirst), "whole units of terms")
+            self.form = form
             self.terms = terms
             self.columns = columns
             self.taps = taps
             self.isTermsFirst = isTermsFirst
         }
 
-        fileprivate func byteCount(_ isa: OpaquePointer) -> Int { cml_pairs_bytes(isa, taps, terms, columns) }
+        /// The terms that take the place of a float.
+        var termsInPlace: Int { form == .pairs ? 2 : 4 }
+        var storage: cml_storage { form == .pairs ? CML_PAIRS : CML_BYTES }
+
+        fileprivate func byteCount(_ isa: OpaquePointer) -> Int {
+            form == .pairs ? cml_pairs_bytes(isa, taps, terms, columns) : cml_bytes_size(isa, taps, terms, columns)
+        }
     }
 
     package let shape: Shape
@@ -33,6 +52,8 @@ package final class IntegerWeights: PackedForm {
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// Packs `source`, of `Int8` or `UInt8`; `zero` has a number for each column, or none at all.
+    ///
+    /// For bytes the differences must be in -128...127.
     package init(_ source: UnsafeRawPointer, isSigned: Bool, zero: [Int16], shape: Shape) {
         precondition(zero.isEmpty || zero.count == shape.columns, "a zero point for each column")
         self.shape = shape
@@ -41,19 +62,17 @@ package final class IntegerWeights: PackedForm {
         let (tap, term, column) =
             shape.isTermsFirst ? (0, shape.columns, 1) : (1, shape.taps, shape.terms * shape.taps)
         zero.withUnsafeBufferPointer { zero in
-            cml_pairs_pack(
-                instructionSet,
-                source,
-                isSigned ? 1 : 0,
-                zero.isEmpty ? nil : zero.baseAddress,
-                shape.taps,
-                shape.terms,
-                shape.columns,
-                tap,
-                term,
-                column,
-                memory.address.assumingMemoryBound(to: Int16.self)
-            )
+            let (isSigned, zero) = (Int32(isSigned ? 1 : 0), zero.isEmpty ? nil : zero.baseAddress)
+            let (isa, memory) = (instructionSet, UnsafeMutableRawPointer(memory.address))
+            let (taps, terms, columns) = (shape.taps, shape.terms, shape.columns)
+            switch shape.form {
+            case .pairs:
+                let packed = memory.assumingMemoryBound(to: Int16.self)
+                cml_pairs_pack(isa, source, isSigned, zero, taps, terms, columns, tap, term, column, packed)
+            case .bytes:
+                let packed = memory.assumingMemoryBound(to: Int8.self)
+                cml_bytes_pack(isa, source, isSigned, zero, taps, terms, columns, tap, term, column, packed)
+            }
         }
     }
 

@@ -16,6 +16,13 @@ struct IntegerProductTests {
         #expect(QuantizationGrid(scale: 0, step: 0, low: -128, high: 127) == nil)
         #expect(QuantizationGrid(scale: 1e-46, step: 1, low: -128, high: 127) == nil)
         #expect(QuantizationGrid(scale: 1, step: 1, low: 0, high: 40_000) == nil)
+        let bytes = try #require(grid.nonNegative)
+        #expect((bytes.low, bytes.high, bytes.scalarType, grid.scalarType) == (0, 3, .uint8, .int16))
+        #expect(try OperatorTrial.reference(ToGrid(bytes), x)[0].values == [0, 0, 0, 0, 2, 3, 3])
+        #expect(bytes.nonNegative == nil)
+        #expect(IntegerProduct.takesBytes(terms: 64, weights: -128...127))
+        #expect(!IntegerProduct.takesBytes(terms: 64, weights: -128...128))
+        #expect(!IntegerProduct.takesBytes(terms: 36, weights: -128...127))
         var product = IntegerProduct(.linear(Linear()), reach: 10, residualStep: 0.5, activation: .relu)
         product.rounded = QuantizationGrid(scale: 2, step: 2, low: -10, high: 10)
         let operands: [Tensor?] = [
@@ -26,8 +33,8 @@ struct IntegerProductTests {
         ]
         // Sums -3, -1 and 11, -3; scaled, with their bias, -2.5, 0.5 and 11.5, -0.5; on even numbers -2, 0 and 12, 0.
         #expect(try OperatorTrial.reference(product, operands)[0].values == [0, 1, 13.5, 0])
-        #expect(IntegerProduct.isExact(terms: 64, taps: 9, reach: 128, weightReach: 128))
-        #expect(!IntegerProduct.isExact(terms: 63, taps: 1, reach: 128, weightReach: 128))
-        #expect(!IntegerProduct.isExact(terms: 40_000, taps: 1, reach: 255, weightReach: 255))
+        #expect(IntegerProduct.isExact(terms: 64, taps: 9, reach: 128, weights: -128...127))
+        #expect(!IntegerProduct.isExact(terms: 63, taps: 1, reach: 128, weights: -128...127))
+        #expect(!IntegerProduct.isExact(terms: 40_000, taps: 1, reach: 255, weights: 0...255))
     }
 }
