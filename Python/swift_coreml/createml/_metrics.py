@@ -227,8 +227,12 @@ _NUMBERS = {"accuracy", "classification_error", "precision", "recall", "root_mea
 
 
 def _named(value: Any) -> Any:
-    """A value with Python's names of overlaps."""
-    return {_OVERLAPS.get(name, name): entry for name, entry in value.items()} if isinstance(value, dict) else value
+    """A value with Python's names of overlaps, and labels in alphabetical order."""
+    if isinstance(value, dict) and set(value) <= set(_OVERLAPS):
+        return {python: _named(value[name]) for name, python in _OVERLAPS.items()}
+    if isinstance(value, dict):
+        return {label: float(value[label]) for label in sorted(value)}
+    return float(value) if isinstance(value, int) else value
 
 
 def _number(value: Any) -> Any:

@@ -106,8 +106,8 @@ def column(data: Any, name: str) -> Optional[list[Any]]:
     module = type(data).__module__.partition(".")[0]
     if module == "polars" and type(data).__name__ == "LazyFrame":
         data = data.collect()
-    if module in ("pandas", "polars"):
-        return list(data[name]) if name in data.columns else None
+    if module in ("pandas", "polars") and name in data.columns:
+        return list(data[name].to_list())
     if module == "pyarrow":
         if hasattr(data, "to_table"):
             data = data.to_table()

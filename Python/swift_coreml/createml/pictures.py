@@ -363,8 +363,8 @@ class StyleTransfer(_PictureModel):
                 raise ImportError(
                     "the drawing of a file is a picture of Pillow, which is not installed: pip install pillow; or pass an "
                     "array of NumPy, whose drawing is an array") from None
-        drawn = _native.Handle(_native.call(
-            "trained_stylize", self._handle.address, _pictures.handle(picture).address))
+        given = _pictures.handle(picture)
+        drawn = _native.Handle(_native.call("trained_stylize", self._handle.address, given.address))
         pixels = _pictures.array(drawn)
         return pixels if is_array else Image.fromarray(pixels)
 
