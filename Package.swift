@@ -371,8 +371,8 @@ let sources: [[Target]] = [
             module(
                 "CoreMLPythonTraining",
                 [
-                    "MLNumerics", "MLSpecification", "MLFiles", "MLFeatures", "TabularData", "CoreML",
-                    "NaturalLanguage", "CreateML", "CoreMLPython",
+                    "MLNumerics", "MLImages", "CoreGraphics", "MLSpecification", "MLFiles", "MLFeatures",
+                    "MLExtractors", "TabularData", "CoreML", "Vision", "NaturalLanguage", "CreateML", "CoreMLPython",
                 ]
             ),
             program("kernelbench", ["MLKernels"]),
@@ -647,7 +647,10 @@ let checks: [[Target]] = [
         "Tests/Programs",
         [
             program("FlowerGarden", ["MLNumerics", "MLDrawing", "CoreML", "CoreMLExtras"]),
-            tests("CoreMLPythonTrainingTests", ["TabularData", "CoreMLPython", "CoreMLPythonTraining"]),
+            tests(
+                "CoreMLPythonTrainingTests",
+                ["MLImages", "ImageIO", "TabularData", "CoreMLPython", "CoreMLPythonTraining"]
+            ),
             tests(
                 "CommandLineTests",
                 [

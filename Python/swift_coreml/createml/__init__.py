@@ -1,4 +1,4 @@
-"""Create ML's tasks for Python: training from frames of pandas and polars, Arrow tables, dictionaries and files.
+"""Create ML's tasks for Python: training from frames of pandas and polars, Arrow tables, dictionaries, pictures and files.
 
 >>> from swift_coreml import createml
 >>> data = {"petal": [1.0, 1.2, 1.1, 4.9, 5.1, 5.0] * 10, "kind": ["small", "small", "small", "large", "large", "large"] * 10}
@@ -12,9 +12,11 @@ Names are Create ML's without its prefix, in Python's spelling: `MLBoostedTreeCl
 `BoostedTreeClassifier.train(max_depth=…)`.  `swift_coreml.sklearn` has the same algorithms as estimators of scikit-learn.
 """
 from ._data import Table
-from ._metrics import ClassifierMetrics, Metrics, RecommenderMetrics, RegressorMetrics
+from ._metrics import (
+    ClassifierMetrics, DetectorMetrics, ImageClassifierMetrics, Metrics, RecommenderMetrics, RegressorMetrics)
 from ._model import Model, TabularClassifier, TabularModel
-from ._native import TrainingCancelled, TrainingError
+from ._native import TrainingCancelled, TrainingError, TrainingWarning
+from .pictures import ImageClassifier, ObjectDetector, StyleTransfer
 from .recommender import Recommender
 from .series import (
     ActionClassifier, ActivityClassifier, HandActionClassifier, HandPoseClassifier, SoundClassifier)
@@ -25,8 +27,9 @@ from .text import Gazetteer, TextClassifier, WordEmbedding, WordTagger
 
 __all__ = [
     "ActionClassifier", "ActivityClassifier", "BoostedTreeClassifier", "BoostedTreeRegressor", "Classifier",
-    "ClassifierMetrics", "DecisionTreeClassifier", "DecisionTreeRegressor", "Gazetteer", "HandActionClassifier",
-    "HandPoseClassifier", "LinearRegressor", "LogisticRegressionClassifier", "Metrics", "Model", "RandomForestClassifier",
-    "RandomForestRegressor", "Recommender", "RecommenderMetrics", "Regressor", "RegressorMetrics", "SoundClassifier",
+    "ClassifierMetrics", "DecisionTreeClassifier", "DecisionTreeRegressor", "DetectorMetrics", "Gazetteer",
+    "HandActionClassifier", "HandPoseClassifier", "ImageClassifier", "ImageClassifierMetrics", "LinearRegressor",
+    "LogisticRegressionClassifier", "Metrics", "Model", "ObjectDetector", "RandomForestClassifier", "RandomForestRegressor",
+    "Recommender", "RecommenderMetrics", "Regressor", "RegressorMetrics", "SoundClassifier", "StyleTransfer",
     "SupportVectorClassifier", "Table", "TabularClassifier", "TabularModel", "TextClassifier", "TrainingCancelled",
-    "TrainingError", "WordEmbedding", "WordTagger"]
+    "TrainingError", "TrainingWarning", "WordEmbedding", "WordTagger"]

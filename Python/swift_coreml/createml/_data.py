@@ -154,11 +154,34 @@ def table(data: Data) -> Table:
                     "columns, or the path of a .csv, .json, .parquet or .arrow file or of an SFrame")
 
 
+def is_table_file(path: Path, arrow_only: bool = False) -> bool:
+    """Whether a path is that of a table by its name, or an SFrame.
+
+    >>> is_table_file("a.csv"), is_table_file("a.csv", arrow_only=True), is_table_file("a.jpg")
+    (True, False, False)
+    """
+    if os.path.isdir(path):
+        return os.path.exists(os.path.join(os.fspath(path), "dir_archive.ini"))
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    return suffix in _ARROW_FILES or not arrow_only and suffix in (".csv", ".tsv", ".txt", ".json")
+
+
+def relative(data: Any) -> dict[str, Any]:
+    """The option that states the folder of a table's file, which paths in it are relative to."""
+    return {"relativeTo": os.path.dirname(os.path.abspath(data))} if isinstance(data, (str, os.PathLike)) else {}
+
+
+def is_series(data: Any) -> bool:
+    """Whether data are a column of pandas, polars or pyarrow."""
+    return type(data).__name__ in ("Series", "Array", "ChunkedArray", "StringArray", "LargeStringArray")
+
+
 def texts(data: Any, name: str) -> Table:
-    """The table of data, or of a list or series of texts as its column `name`."""
+    """The table of data, or of a list or series of texts or paths as its column `name`."""
     if isinstance(data, (list, tuple, numpy.ndarray)):
-        return Table(_arrow.of_columns({name: list(data)}), "numpy" if isinstance(data, numpy.ndarray) else "dictionary")
-    if type(data).__name__ in ("Series", "Array", "ChunkedArray", "StringArray", "LargeStringArray"):
+        values = [os.fspath(value) if isinstance(value, os.PathLike) else value for value in data]
+        return Table(_arrow.of_columns({name: values}), "numpy" if isinstance(data, numpy.ndarray) else "dictionary")
+    if is_series(data):
         module = _library(data)
         if module == "pandas":
             return _pandas(data.to_frame(name))

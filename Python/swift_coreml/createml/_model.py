@@ -80,6 +80,7 @@ class Model:
         checkpoint_interval: int = 10,
         progress: _progress.Progress = "auto",
         takes_folders: bool = False,
+        names_files: bool = False,
     ) -> Trained:
         options = {name: value for name, value in options.items() if value is not None}
         if parameters is not None:
@@ -90,12 +91,14 @@ class Model:
             options["folder"] = os.fspath(data)
         else:
             table = _data.table(data)
+            options.update(_data.relative(data) if names_files else {})
         if validation is not _WITHOUT:
             options["validation"], held = validation_options(validation)
             if takes_folders and held is not None and _data.is_folder_of_files(held):
                 options["validation"]["folder"] = os.fspath(held)
             elif held is not None:
                 validation_table = _data.table(held)
+                options["validation"].update(_data.relative(held) if names_files else {})
         if session is not None:
             options["session"] = os.fspath(session)
             options["checkpointInterval"] = checkpoint_interval
@@ -123,17 +126,23 @@ class Model:
     def _resumed(cls: type[Trained], session: Path, progress: _progress.Progress, **options: Any) -> Trained:
         return cls._start({"session": os.fspath(session), "resume": True, **options}, None, None, progress)
 
-    def _evaluated(self, data: Data, options: dict[str, Any], takes_folders: bool = False) -> _metrics.Metrics:
+    def _evaluated(
+        self, data: Data, options: dict[str, Any], takes_folders: bool = False, names_files: bool = False,
+    ) -> _metrics.Metrics:
         table = None
         if takes_folders and _data.is_folder_of_files(data):
             options = {**options, "folder": os.fspath(data)}
         else:
             table = _data.table(data)
-        answer = json.loads(
+            options = {**options, **(_data.relative(data) if names_files else {})}
+        return _metrics.metrics(self._measured(table, options))
+
+    def _measured(self, table: Optional[Table], options: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(
             _native.call("trained_evaluate", self._handle.address, _native.encoded(options), table and table._handle.address))
         if answer and "error" in answer:
             raise _native.TrainingError(answer["error"])
-        return _metrics.metrics(answer)
+        return answer
 
     def _predicted(self, table: Optional[Table], **options: Any) -> Table:
         options = {_progress.camel(name): value for name, value in options.items() if value is not None}

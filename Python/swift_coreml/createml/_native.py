@@ -14,6 +14,10 @@ class TrainingError(RuntimeError):
     """An error of Create ML: data, parameters, sessions or files; the message says what to do."""
 
 
+class TrainingWarning(UserWarning):
+    """What limits the use of a model that was trained."""
+
+
 class TrainingCancelled(TrainingError):
     """Training was cancelled."""
 
@@ -44,6 +48,13 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "trained_facts": (_Text, [_HANDLE, _FAILURE]),
     "trained_evaluate": (_Text, [_HANDLE, c_char_p, _HANDLE, _FAILURE]),
     "trained_predict": (_HANDLE, [_HANDLE, c_char_p, _HANDLE, _FAILURE]),
+    "trained_predict_pictures": (_HANDLE, [_HANDLE, c_char_p, ctypes.POINTER(_HANDLE), c_ssize_t, _FAILURE]),
+    "trained_stylize": (_HANDLE, [_HANDLE, _HANDLE, _FAILURE]),
+    "picture_from_pixels": (_HANDLE, [c_void_p, c_ssize_t, c_ssize_t, c_ssize_t, _FAILURE]),
+    "picture_from_file": (_HANDLE, [c_char_p, _FAILURE]),
+    "picture_width": (c_ssize_t, [_HANDLE]),
+    "picture_height": (c_ssize_t, [_HANDLE]),
+    "picture_read": (None, [_HANDLE, c_void_p]),
     "trained_write": (c_bool, [_HANDLE, c_char_p, c_char_p, _FAILURE]),
 }
 
@@ -77,6 +88,11 @@ def encoded(value: Any) -> bytes:
             return other.tolist()
         raise TypeError(f"{other!r} is of type {type(other).__name__}, which is not a parameter")
     return json.dumps(value, default=plain, allow_nan=False).encode()
+
+
+def addresses(values: list[int]) -> Any:
+    """Addresses one after the other."""
+    return (c_void_p * len(values))(*values)
 
 
 class Handle:

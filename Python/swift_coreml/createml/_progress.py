@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import re
 import sys
 import time
 from typing import Any, Callable, Union
@@ -14,16 +15,16 @@ Progress = Union[bool, str, Callable[["dict[str, Any]"], None]]
 _WORDS = {
     "accuracy": "accuracy", "validationAccuracy": "validation accuracy", "loss": "loss", "validationLoss": "validation loss",
     "rootMeanSquaredError": "RMSE", "validationRootMeanSquaredError": "validation RMSE", "maximumError": "maximum error",
-    "validationMaximumError": "validation maximum error"}
+    "validationMaximumError": "validation maximum error", "contentLoss": "content loss", "styleLoss": "style loss"}
 
 
 def snake(name: str) -> str:
     """Create ML's name as Python writes it.
 
-    >>> snake("minChildWeight"), snake("l1Penalty")
-    ('min_child_weight', 'l1_penalty')
+    >>> snake("minChildWeight"), snake("l1Penalty"), snake("stylizedImageURL")
+    ('min_child_weight', 'l1_penalty', 'stylized_image_url')
     """
-    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in name)
+    return re.sub("(?<![A-Z])([A-Z])", r"_\1", name).lower()
 
 
 def camel(name: str) -> str:
@@ -41,7 +42,8 @@ def report(entry: dict[str, Any], fraction: float) -> dict[str, Any]:
     return {
         "phase": snake(entry["phase"]), "iteration": entry["itemCount"], "iterations": entry.get("totalItemCount"),
         "elapsed": entry["elapsedTime"], "fraction": fraction,
-        "metrics": {snake(name): float(value) for name, value in entry["metrics"].items()}}
+        "metrics": {
+            snake(name): value if name == "stylizedImageURL" else float(value) for name, value in entry["metrics"].items()}}
 
 
 class Silent:

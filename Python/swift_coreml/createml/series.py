@@ -1,6 +1,7 @@
 """The tasks of Create ML on recordings: of sensors, sounds, and the key points of hands and bodies."""
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, ClassVar, Optional, TypeVar
 
@@ -148,26 +149,40 @@ class SoundClassifier(_Classifier):
 
 
 class _KeypointClassifier(_Classifier):
-    @classmethod
-    def resume(
-        cls: type[Keypoints],
-        session: Path,
-        session_id: str = "session_id",
-        label: str = "label",
-        keypoints: str = "keypoints",
-        *,
-        progress: Progress = "auto",
-    ) -> Keypoints:
-        """Goes on with the session of a folder, with the data and parameters that it was begun with."""
-        return cls._resumed(session, progress, sessionId=session_id, label=label, keypoints=keypoints)
+    # The name of the column of pictures or videos.
+    _media: str = ""
 
-    def predict(self, data: Data, per_window: bool = False) -> Any:
+    @classmethod
+    def _resumed_from(
+        cls: type[Keypoints], session: Path, progress: Progress, session_id: str, label: str, keypoints: str, media: str,
+    ) -> Keypoints:
+        model = cls._resumed(session, progress, sessionId=session_id, label=label, keypoints=keypoints, media=media)
+        model._media = media
+        return model
+
+    @classmethod
+    def _trained_on(
+        cls: type[Keypoints], data: Data, columns: dict[str, Any], parameters: dict[str, Any], **options: Any,
+    ) -> Keypoints:
+        model = cls._train(data, columns, parameters, takes_folders=True, names_files=True, **options)
+        model._media = columns["media"]
+        return model
+
+    def evaluate(self, data: Data) -> Metrics:
+        """The performance on labelled data, in the forms of training's."""
+        return self._evaluated(data, {}, takes_folders=True, names_files=True)
+
+    def predict(self, data: Any, per_window: bool = False) -> Any:
         """The label of each session with its confidence, or of each window of frames; a table in the kind of the data.
 
-        data: a table with a row for each pose, a column of key points, and one of sessions, without which it is one.
+        data: a table with a row for each pose, a column of key points, and one of sessions, without which it is one; a table
+            with a column of the paths of pictures or videos; such a path; or a list of them, each of which is a session.
         """
-        table = _data.table(data)
-        return _data.given(self._predicted(table, per_window=per_window), table)
+        if isinstance(data, (str, os.PathLike)) and not _data.is_table_file(data):
+            data = [data]
+        table = _data.texts(data, self._media)
+        answer = self._predicted(table, per_window=per_window, **_data.relative(data))
+        return _data.given(answer, table)
 
 
 class HandPoseClassifier(_KeypointClassifier):
@@ -183,6 +198,7 @@ class HandPoseClassifier(_KeypointClassifier):
         label: str = "label",
         keypoints: str = "keypoints",
         *,
+        image: str = "imagePath",
         validation: Validation = "auto",
         session: Optional[Path] = None,
         checkpoint_interval: int = 10,
@@ -193,8 +209,11 @@ class HandPoseClassifier(_KeypointClassifier):
     ) -> HandPoseClassifier:
         """Trains on labelled poses.
 
-        data: a table with a row for each pose, or a folder with a folder of such tables for each label.
+        data: a table with a row for each pose; a table with a row for each picture; a folder with a folder for each label; or a
+            folder of files that are named like `fist.1.jpg`.  Folders hold pictures, or tables of key points.  Pictures need
+            the extractor mediapipe-hands: `coreml extractor install mediapipe-hands`.
         session_id, label, keypoints: the names of the columns; key points are lists of numbers.
+        image: the column of paths in a table of pictures.
         validation: the sessions to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
         session: a folder for checkpoints; the same call with the same folder goes on from them.
         checkpoint_interval: the number of iterations between two checkpoints.
@@ -203,11 +222,25 @@ class HandPoseClassifier(_KeypointClassifier):
         maximum_iterations: the maximum number of iterations.
         augmentations: transformations that add examples: horizontallyFlip, rotate, scale, translate.
         """
-        return cls._train(
-            data, {"sessionId": session_id, "label": label, "keypoints": keypoints},
+        return cls._trained_on(
+            data,
+            {"sessionId": session_id, "label": label, "keypoints": keypoints, "media": image},
             {"batch_size": batch_size, "maximum_iterations": maximum_iterations, "augmentations": list(augmentations)},
-            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress,
-            takes_folders=True)
+            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress)
+
+    @classmethod
+    def resume(
+        cls,
+        session: Path,
+        session_id: str = "session_id",
+        label: str = "label",
+        keypoints: str = "keypoints",
+        *,
+        image: str = "imagePath",
+        progress: Progress = "auto",
+    ) -> HandPoseClassifier:
+        """Goes on with the session of a folder, with the data and parameters that it was begun with."""
+        return cls._resumed_from(session, progress, session_id, label, keypoints, image)
 
 
 class HandActionClassifier(_KeypointClassifier):
@@ -223,6 +256,9 @@ class HandActionClassifier(_KeypointClassifier):
         label: str = "label",
         keypoints: str = "keypoints",
         *,
+        video: str = "videoPath",
+        start_time: Optional[str] = None,
+        end_time: Optional[str] = None,
         validation: Validation = "auto",
         session: Optional[Path] = None,
         checkpoint_interval: int = 10,
@@ -235,8 +271,11 @@ class HandActionClassifier(_KeypointClassifier):
     ) -> HandActionClassifier:
         """Trains on labelled sequences of poses.
 
-        data: a table with a row for each frame of a session, in their order, or a folder with a folder of tables for each label.
+        data: a table with a row for each frame of a session, in their order; a table with a row for each video; a folder with a
+            folder for each label; or a folder of files that are named like `jump.1.mp4`.  Folders hold videos, folders of
+            frames, or tables of key points.  Videos need the extractor mediapipe-hands and the program ffmpeg.
         session_id, label, keypoints: the names of the columns; key points are lists of 63 numbers.
+        video, start_time, end_time: the columns of a table of videos: paths, and the seconds where a part begins and ends.
         validation: the sessions to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
         session: a folder for checkpoints; the same call with the same folder goes on from them.
         checkpoint_interval: the number of iterations between two checkpoints.
@@ -248,15 +287,30 @@ class HandActionClassifier(_KeypointClassifier):
         augmentations: transformations that add examples: dropFrames, horizontallyFlip, interpolateFrames, rotate, scale,
             translate.
         """
-        return cls._train(
-            data, {"sessionId": session_id, "label": label, "keypoints": keypoints},
+        return cls._trained_on(
+            data,
+            {"sessionId": session_id, "label": label, "keypoints": keypoints, "media": video,
+             "startTime": start_time, "endTime": end_time},
             {
                 "batch_size": batch_size, "maximum_iterations": maximum_iterations,
                 "prediction_window_size": prediction_window_size, "target_frame_rate": target_frame_rate,
                 "augmentations": list(augmentations),
             },
-            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress,
-            takes_folders=True)
+            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress)
+
+    @classmethod
+    def resume(
+        cls,
+        session: Path,
+        session_id: str = "session_id",
+        label: str = "label",
+        keypoints: str = "keypoints",
+        *,
+        video: str = "videoPath",
+        progress: Progress = "auto",
+    ) -> HandActionClassifier:
+        """Goes on with the session of a folder, with the data and parameters that it was begun with."""
+        return cls._resumed_from(session, progress, session_id, label, keypoints, video)
 
 
 class ActionClassifier(_KeypointClassifier):
@@ -272,6 +326,9 @@ class ActionClassifier(_KeypointClassifier):
         label: str = "label",
         keypoints: str = "keypoints",
         *,
+        video: str = "videoPath",
+        start_time: Optional[str] = None,
+        end_time: Optional[str] = None,
         validation: Validation = "auto",
         session: Optional[Path] = None,
         checkpoint_interval: int = 10,
@@ -284,8 +341,11 @@ class ActionClassifier(_KeypointClassifier):
     ) -> ActionClassifier:
         """Trains on labelled sequences of poses.
 
-        data: a table with a row for each frame of a session, in their order, or a folder with a folder of tables for each label.
+        data: a table with a row for each frame of a session, in their order; a table with a row for each video; a folder with a
+            folder for each label; or a folder of files that are named like `jump.1.mp4`.  Folders hold videos, folders of
+            frames, or tables of key points.  Videos need the extractor mediapipe-body and the program ffmpeg.
         session_id, label, keypoints: the names of the columns; key points are lists of numbers.
+        video, start_time, end_time: the columns of a table of videos: paths, and the seconds where a part begins and ends.
         validation: the sessions to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
         session: a folder for checkpoints; the same call with the same folder goes on from them.
         checkpoint_interval: the number of iterations between two checkpoints.
@@ -296,12 +356,27 @@ class ActionClassifier(_KeypointClassifier):
         target_frame_rate: frames per second of the key points, recorded with the session.
         augmentations: transformations that add examples: horizontalFlip, which is the default; () for none.
         """
-        return cls._train(
-            data, {"sessionId": session_id, "label": label, "keypoints": keypoints},
+        return cls._trained_on(
+            data,
+            {"sessionId": session_id, "label": label, "keypoints": keypoints, "media": video,
+             "startTime": start_time, "endTime": end_time},
             {
                 "batch_size": batch_size, "maximum_iterations": maximum_iterations,
                 "prediction_window_size": prediction_window_size, "target_frame_rate": target_frame_rate,
                 "augmentations": None if augmentations is None else list(augmentations),
             },
-            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress,
-            takes_folders=True)
+            validation=validation, session=session, checkpoint_interval=checkpoint_interval, progress=progress)
+
+    @classmethod
+    def resume(
+        cls,
+        session: Path,
+        session_id: str = "session_id",
+        label: str = "label",
+        keypoints: str = "keypoints",
+        *,
+        video: str = "videoPath",
+        progress: Progress = "auto",
+    ) -> ActionClassifier:
+        """Goes on with the session of a folder, with the data and parameters that it was begun with."""
+        return cls._resumed_from(session, progress, session_id, label, keypoints, video)

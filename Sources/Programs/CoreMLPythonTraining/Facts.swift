@@ -7,6 +7,7 @@ enum MetricsFacts: Encodable {
     case classifier(Classifier)
     case regressor(Regressor)
     case recommender(Recommender)
+    case detector(Detector)
     /// Why there are no metrics.
     case error(String)
     /// The task has none.
@@ -22,6 +23,18 @@ enum MetricsFacts: Encodable {
         var confusion: [[Int]]
         var precision: [Double?]
         var recall: [Double?]
+        /// For pictures: those that were taken for something else, the most confident first.
+        var misclassified: [Misclassified]?
+        /// For pictures: those that could not be read.
+        var skipped: [SkippedPicture]?
+    }
+
+    /// A picture that was taken for something else.
+    struct Misclassified: Encodable {
+        var image: String
+        var label: String
+        var prediction: String
+        var confidence: Double
     }
 
     struct Regressor: Encodable {
@@ -35,6 +48,20 @@ enum MetricsFacts: Encodable {
         var cutoffs: [Int]
         var precision: [Double]
         var recall: [Double]
+    }
+
+    struct Detector: Encodable {
+        var kind = "detector"
+        var meanAveragePrecision: Varied<Double>
+        /// By label.
+        var averagePrecision: Varied<[String: Double]>
+        var skipped: [SkippedPicture]?
+
+        /// A value at the overlap 0.5, and as the mean over 0.5 to 0.95.
+        struct Varied<Value: Encodable>: Encodable {
+            var variedIoU: Value
+            var IoU50: Value
+        }
     }
 
     /// A class, as the data have it.
@@ -110,12 +137,21 @@ enum MetricsFacts: Encodable {
         case .classifier(let facts): try facts.encode(to: encoder)
         case .regressor(let facts): try facts.encode(to: encoder)
         case .recommender(let facts): try facts.encode(to: encoder)
+        case .detector(let facts): try facts.encode(to: encoder)
         case .error(let message): try ["error": message].encode(to: encoder)
         case .none:
             var container = encoder.singleValueContainer()
             try container.encodeNil()
         }
     }
+}
+
+/// A picture that was left out.
+struct SkippedPicture: Encodable {
+    var image: String
+    var reason: String
+    /// Whether the picture is used without the objects that the reason is about.
+    var isUsed: Bool?
 }
 
 /// The facts about a trained model.
@@ -136,6 +172,10 @@ struct ModelFacts: Encodable {
     var trials: [Trial]?
     /// Further facts of a task, such as the dimension of an embedding.
     var counts: [String: Int]?
+    /// What limits the use of the model.
+    var warnings: [String]?
+    /// The files that training left out.
+    var skipped: [SkippedPicture]?
     /// The description of the model.
     var description: String
 

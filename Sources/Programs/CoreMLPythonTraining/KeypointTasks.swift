@@ -5,41 +5,63 @@ import TabularData
 
 /// Training of classifiers of hand poses, hand actions and actions, from key points.
 enum KeypointTasks {
-    /// The columns of a table of key points, with a row for each pose.
-    private struct Columns {
+    /// The columns of a table of key points, with a row for each pose, or of one of pictures or videos.
+    struct Columns: Sendable {
         let session: String
         let label: String
         let keypoints: String
+        /// The column of pictures or videos, and where a video's part begins and ends in seconds.
+        let media: String
+        let start: String?
+        let end: String?
 
-        init(_ options: Options) throws {
+        init(_ options: Options, media standard: String) throws {
             session = try options.text("sessionId") ?? "session_id"
             label = try options.text("label") ?? "label"
             keypoints = try options.text("keypoints") ?? "keypoints"
+            media = try options.text("media") ?? standard
+            start = try options.text("startTime")
+            end = try options.text("endTime")
         }
+
+        /// Whether a table has pictures or videos in place of key points.
+        func areMedia(_ frame: DataFrame) -> Bool { frame.containsColumn(media) && !frame.containsColumn(keypoints) }
     }
 
-    static let handPose = entry(MLHandPoseClassifier.self) { parameters, given in
+    static let handPose = entry(
+        MLHandPoseClassifier.self,
+        media: MLHandPoseClassifier.__Defaults.imageColumnName,
+        { .labeledImageDataFrame($0, imageColumn: $1.media, labelColumn: $1.label) }
+    ) { parameters, given in
         let known: [(String, MLHandPoseClassifier.ImageAugmentationOptions)] = [
             ("horizontallyFlip", .horizontallyFlip), ("rotate", .rotate), ("scale", .scale),
             ("translate", .translate),
         ]
-        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+        if let chosen = try given.augmentations(known) { parameters.augmentationOptions = chosen }
     }
 
-    static let handAction = entry(MLHandActionClassifier.self) { parameters, given in
+    static let handAction = entry(
+        MLHandActionClassifier.self,
+        media: MLActionDefaults.videoColumnName,
+        { videos($0, $1) }
+    ) { parameters, given in
         try setWindow(&parameters, given)
         let known: [(String, MLHandActionClassifier.VideoAugmentationOptions)] = [
             ("dropFrames", .dropFrames), ("horizontallyFlip", .horizontallyFlip),
             ("interpolateFrames", .interpolateFrames), ("rotate", .rotate), ("scale", .scale),
             ("translate", .translate),
         ]
-        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+        if let chosen = try given.augmentations(known) { parameters.augmentationOptions = chosen }
     }
 
-    static let action = entry(MLActionClassifier.self) { parameters, given in
+    static let action = entry(
+        MLActionClassifier.self,
+        media: MLActionDefaults.videoColumnName,
+        { videos($0, $1) }
+    ) { parameters, given in
         try setWindow(&parameters, given)
         let known: [(String, MLActionClassifier.VideoAugmentationOptions)] = [("horizontalFlip", .horizontalFlip)]
-        if let chosen = try augmentations(given, known) { parameters.augmentationOptions = chosen }
+        if let chosen = try given.augmentations(known) { parameters.augmentationOptions = chosen }
     }
 
     private static func setWindow<Task: MLActionTask>(
@@ -50,33 +72,29 @@ enum KeypointTasks {
         if let rate = try given.number("targetFrameRate") { parameters.targetFrameRate = rate }
     }
 
-    /// The set of options that a list of names stands for.
-    private static func augmentations<Set: OptionSet>(
-        _ options: Options,
-        _ known: [(name: String, option: Set)]
-    ) throws -> Set? where Set.Element == Set {
-        guard let names = try options.texts("augmentations") else { return nil }
-        var result: Set = []
-        for name in names {
-            guard let found = known.first(where: { $0.name == name }) else {
-                let all = known.map(\.name).joined(separator: ", ")
-                throw TrainingError("'\(name)' is not an augmentation; the augmentations are \(all)")
-            }
-            result.insert(found.option)
-        }
-        return result
+    private static func videos<Task>(_ frame: DataFrame, _ columns: Columns) -> MLActionDataSource<Task> {
+        .labeledVideoDataFrame(
+            frame,
+            videoColumn: columns.media,
+            labelColumn: columns.label,
+            startTimeColumn: columns.start,
+            endTimeColumn: columns.end
+        )
     }
 
     // MARK: Training
 
     private static func entry<Task: MLKeypointTask & SendableMetatype>(
         _: Task.Type,
+        media: String,
+        _ files: @escaping @Sendable (DataFrame, Columns) -> Task.DataSource,
         _ set: @escaping @Sendable (inout Task.ModelParameters, Options) throws -> Void
     ) -> Tasks.Entry where Task.DataSource: SendableMetatype {
-        Tasks.Entry(
+        let source: Source<Task> = { try self.source($0, $1, $2, $3, files) }
+        return Tasks.Entry(
             train: { request, training in
-                let columns = try Columns(request.options)
-                let data: Task.DataSource = try source(request.frame, request.options, columns, request.task)
+                let columns = try Columns(request.options, media: media)
+                let data = try source(request.frame, request.options, columns, request.task)
                 var parameters = Task.ModelParameters()
                 if let given = try request.options.options("parameters") {
                     if let size = try given.integer("batchSize") { parameters.batchSize = size }
@@ -93,25 +111,36 @@ enum KeypointTasks {
                 let model = try training.result {
                     try Task.train(trainingData: data, parameters: parameters, sessionParameters: request.session)
                 }
-                return trained(model, request.task, columns)
+                return trained(model, request.task, columns, source)
             },
             resume: { request, training in
-                let columns = try Columns(request.options)
-                return trained(try training.resumed(Task.self, request), request.task, columns)
+                let columns = try Columns(request.options, media: media)
+                return trained(try training.resumed(Task.self, request), request.task, columns, source)
             }
         )
     }
 
-    /// The source of key points: a table, or a folder with a folder of tables for each label.
+    /// The labelled data of a task: of a table or of what the options name, for a use.
+    private typealias Source<Task: MLKeypointTask> =
+        @Sendable (DataFrame?, Options, Columns, String) throws -> Task.DataSource
+
+    /// The source of key points: a table of them or of files, or a folder of files.
     private static func source<Source: MLKeypointDataSource>(
         _ frame: DataFrame?,
         _ options: Options,
         _ columns: Columns,
-        _ use: String
+        _ use: String,
+        _ files: (DataFrame, Columns) -> Source
     ) throws -> Source {
-        if let path = try options.text("folder") { return .labeledDirectories(at: URL(fileURLWithPath: path)) }
+        if let path = try options.text("folder") {
+            let url = URL(fileURLWithPath: path)
+            return try FolderForm.hasLabels(url) ? .labeledDirectories(at: url) : .labeledFiles(at: url)
+        }
+        let folder = try options.text("relativeTo")
+        let frame = try frame.required(use)
+        if columns.areMedia(frame) { return files(try frame.resolving(columns.media, in: folder), columns) }
         return .labeledKeypointsDataFrame(
-            try frame.required(use),
+            frame,
             sessionIdColumn: columns.session,
             labelColumn: columns.label,
             featureColumn: columns.keypoints
@@ -121,7 +150,8 @@ enum KeypointTasks {
     private static func trained<Task: MLKeypointTask>(
         _ model: Task,
         _ task: String,
-        _ columns: Columns
+        _ columns: Columns,
+        _ source: @escaping Source<Task>
     ) -> TrainedModel {
         var facts = ModelFacts(
             task: task,
@@ -134,31 +164,46 @@ enum KeypointTasks {
         return TrainedModel(
             facts: facts,
             evaluate: { input in
-                let source: Task.DataSource = try source(input.frame, input.options, columns, "evaluation")
-                let metrics = try model.evaluation(on: source)
+                let data = try source(input.frame, input.options, columns, "evaluation")
+                let metrics = try model.evaluation(on: data)
                 try input.options.finish()
                 return MetricsFacts(metrics)
             },
-            predict: { try predictions($0, model.model, columns) },
+            predict: { try predictions($0, model, columns) },
             write: { try model.write(to: $0, metadata: $1) }
         )
     }
 
     /// A row for each session: its label by the mean of its windows, or with the option `perWindow` one for each window.
-    private static func predictions(
+    private static func predictions<Task: MLKeypointTask>(
         _ input: TrainedModel.Input,
-        _ model: MLModel,
+        _ model: Task,
         _ columns: Columns
     ) throws -> DataFrame {
         let frame = try input.frame.required("prediction")
         let perWindow = try input.options.flag("perWindow") ?? false
+        let folder = try input.options.text("relativeTo")
         try input.options.finish()
-        let sessions = try KeypointPredictions.predictions(
-            of: model,
-            from: frame,
-            sessionColumn: columns.session,
-            featureColumn: columns.keypoints
-        )
+        let sessions: [(session: String, windows: [WindowPrediction])]
+        if columns.areMedia(frame) {
+            let files = try frame.texts(columns.media)
+            let paths = try frame.resolving(columns.media, in: folder).texts(columns.media)
+            sessions = try zip(files, paths).map { file, path in
+                let windows = try KeypointPredictions.predictions(
+                    of: model.model,
+                    from: URL(fileURLWithPath: path),
+                    frameRate: model.modelParameters.window?.frameRate
+                )
+                return (file, windows)
+            }
+        } else {
+            sessions = try KeypointPredictions.predictions(
+                of: model.model,
+                from: frame,
+                sessionColumn: columns.session,
+                featureColumn: columns.keypoints
+            )
+        }
         var (names, starts, labels, confidences): ([String], [Int], [String], [Double]) = ([], [], [], [])
         for (session, windows) in sessions {
             let rows =

@@ -152,6 +152,21 @@ final class Options {
         }
     }
 
+    /// The augmentations that a list of names stands for; nil where there is no list.
+    func augmentations<Set: OptionSet>(_ known: [(name: String, option: Set)]) throws -> Set?
+    where Set.Element == Set {
+        guard let names = try texts("augmentations") else { return nil }
+        var result: Set = []
+        for given in names {
+            guard let found = known.first(where: { $0.name == given }) else {
+                let all = known.map(\.name).joined(separator: ", ")
+                throw TrainingError("'\(given)' is not an augmentation; the augmentations are \(all)")
+            }
+            result.insert(found.option)
+        }
+        return result
+    }
+
     /// The case of an enumeration that a text names.
     func choice<Choice: CaseIterable & RawRepresentable>(_ name: String, _: Choice.Type) throws -> Choice?
     where Choice.RawValue == String {

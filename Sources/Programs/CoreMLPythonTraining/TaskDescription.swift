@@ -44,7 +44,7 @@ struct TaskDescription: Encodable {
         self.parameters = parameters.map { Parameter(name: $0.0, type: $0.1, standard: $0.2, help: $0.3) }
     }
 
-    static var all: [TaskDescription] { tabular + texts + series }
+    static var all: [TaskDescription] { tabular + texts + series + pictures }
 
     private static var tabular: [TaskDescription] {
         [
@@ -153,6 +153,46 @@ struct TaskDescription: Encodable {
                     batch(action.batchSize), iterations(action.maximumIterations),
                     window(action.predictionWindowSize, "frames"),
                     ("targetFrameRate", "number", .number(action.targetFrameRate), rate), augmentations,
+                ]
+            ),
+        ]
+    }
+
+    private static var pictures: [TaskDescription] {
+        let image = MLImageClassifier.ModelParameters(augmentation: [])
+        let style = MLStyleTransfer.ModelParameters()
+        return [
+            TaskDescription(
+                "ImageClassifier",
+                [
+                    ("maxIterations", "integer", .integer(image.maxIterations), "The maximum number of iterations."),
+                    (
+                        "augmentations", "texts", .none,
+                        "Changed copies that are learned from, too, by Create ML's names."
+                    ),
+                    ("featureExtractor", "text", .none, "An installed extractor, a model's path, or learned."),
+                    ("featureExtractorOutput", "text", .none, "The output of your own model with the features."),
+                    ("layerSizes", "integers", .none, "The sizes of the hidden layers of a perceptron."),
+                ]
+            ),
+            TaskDescription(
+                "ObjectDetector",
+                isClassifier: false,
+                [
+                    ("batchSize", "integer", .none, "The number of views of pictures in an iteration."),
+                    ("maxIterations", "integer", .none, "The maximum number of iterations."),
+                ]
+            ),
+            TaskDescription(
+                "StyleTransfer",
+                isClassifier: false,
+                [
+                    ("algorithm", "text", .text(style.algorithm.rawValue), "cnn, or cnnLite with less computation."),
+                    ("maxIterations", "integer", .integer(style.maxIterations), "The maximum number of iterations."),
+                    ("styleStrength", "integer", .integer(style.styleStrength), "The strength of the style: 1 to 10."),
+                    ("textelDensity", "integer", .integer(style.textelDensity), "The side at which style is learned."),
+                    ("medium", "text", .text(style.medium.rawValue), "image, or video for steady frames."),
+                    ("featureExtractor", "text", .none, "The path of a network that measures style."),
                 ]
             ),
         ]

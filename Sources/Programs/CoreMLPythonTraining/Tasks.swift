@@ -47,10 +47,25 @@ enum Tasks {
             train: { try SeriesTasks.sound($0, $1) },
             resume: { try SeriesTasks.resumeSound($0, $1) }
         ),
+        "ImageClassifier": Entry(
+            train: { try ImageTasks.classifier($0, $1) },
+            resume: { try ImageTasks.resumeClassifier($0, $1) }
+        ),
+        "ObjectDetector": Entry(
+            train: { try ObjectTasks.detector($0, $1) },
+            resume: { try ObjectTasks.resumeDetector($0, $1) }
+        ),
+        "StyleTransfer": Entry(
+            train: { try StyleTasks.transfer($0, $1) },
+            resume: { try StyleTasks.resumeTransfer($0, $1) }
+        ),
         "HandPoseClassifier": KeypointTasks.handPose,
         "HandActionClassifier": KeypointTasks.handAction,
         "ActionClassifier": KeypointTasks.action,
     ]
+
+    private static let standardLimit = 1000
+    private static let resumedLimit = 1 << 40
 
     /// Starts a task.
     static func training(
@@ -63,7 +78,7 @@ enum Tasks {
             throw TrainingError("there is no task '\(task)'; there are \(all.keys.sorted().joined(separator: ", "))")
         }
         let options = try Options(json: json, of: task)
-        let session = try session(options)
+        let session = try session(options, task)
         let trainer: Trainer
         if try options.flag("resume") ?? false {
             guard let resume = entry.resume else {
@@ -87,14 +102,19 @@ enum Tasks {
         return Training { try trainer(provided, $0) }
     }
 
-    private static func session(_ options: Options) throws -> MLTrainingSessionParameters {
+    /// The parameters of the session, whose limit of iterations is not below the task's own.
+    private static func session(_ options: Options, _ task: String) throws -> MLTrainingSessionParameters {
         let parameters = try options.options("parameters")
-        let iterations = try parameters?.integer("maxIterations") ?? parameters?.integer("maximumIterations")
+        let given = try parameters?.integer("maxIterations") ?? parameters?.integer("maximumIterations")
+        let standard =
+            task == "ObjectDetector" ? MLObjectDetector.__Defaults.sessionParameters.iterations : standardLimit
+        // A session that goes on knows its own number.
+        let limit = try options.flag("resume") ?? false ? resumedLimit : max(standard, given ?? 0)
         return MLTrainingSessionParameters(
             sessionDirectory: try options.text("session").map { URL(fileURLWithPath: $0, isDirectory: true) },
             reportInterval: 1,
             checkpointInterval: try options.integer("checkpointInterval") ?? 10,
-            iterations: max(1000, iterations ?? 0)
+            iterations: limit
         )
     }
 }

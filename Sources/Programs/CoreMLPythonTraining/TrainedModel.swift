@@ -1,5 +1,6 @@
 import CreateML
 import Foundation
+import MLImages
 import TabularData
 
 /// A trained model, whatever its task is.
@@ -16,6 +17,10 @@ struct TrainedModel {
     let predict: (Input) throws -> DataFrame
     /// Writes the model to a `.mlmodel` or `.mlpackage`.
     let write: (URL, MLModelMetadata?) throws -> Void
+    /// The predictions for upright pictures as a table; nil for tasks on other data.
+    var predictPictures: (([Bitmap], Options) throws -> DataFrame)?
+    /// A picture in the style of the model; nil for other tasks.
+    var stylize: ((Bitmap) throws -> Bitmap)?
 }
 
 /// The training data of a task.

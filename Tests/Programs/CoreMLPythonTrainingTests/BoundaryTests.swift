@@ -1,6 +1,8 @@
 import CoreMLPython
 import CoreMLPythonTraining
 import Foundation
+import ImageIO
+import MLImages
 import TabularData
 import Testing
 
@@ -155,6 +157,11 @@ import Testing
         ("Recommender", #"{"parameters": {"similarity": "x"}}"#, "jaccard, cosine, pearson"),
         ("ActivityClassifier", "{}", "pass features"), ("SoundClassifier", "{}", "'file'"),
         ("HandPoseClassifier", #"{"parameters": {"augmentations": ["x"]}}"#, "'x' is not an augmentation"),
+        ("ImageClassifier", "{}", "'image'"), ("ImageClassifier", #"{"folder": "/nowhere"}"#, "nowhere"),
+        ("ImageClassifier", #"{"image": "colour", "label": "kind"}"#, "row 1 of the column 'colour' is empty"),
+        ("ObjectDetector", #"{"units": "miles"}"#, "pixel, normalized"), ("ObjectDetector", "{}", "no column 'image'"),
+        ("StyleTransfer", "{}", "needs style_image"),
+        ("StyleTransfer", #"{"styleImage": "a", "contentDirectory": "b", "processingOption": "x"}"#, "centerCrop"),
     ])
     func wrongRequestsAreNamed(task: String, options: String, words: String) async throws {
         let data = try flowers()
@@ -195,13 +202,65 @@ import Testing
         }
     }
 
+    @Test func picturesAreLearnedAndPredictedFromMemory() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func stripes(_ label: String, _ seed: Int) -> [UInt8] {
+            (0..<32 * 32).map { index in
+                let place = label == "flat" ? index / 32 : index % 32
+                return UInt8(place / 4 % 2 * 150 + (index * 7 + seed * 31) % 60)
+            }
+        }
+        for label in ["flat", "upright"] {
+            let own = folder.appendingPathComponent(label)
+            try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+            for number in 0..<6 {
+                let bitmap = Bitmap(width: 32, height: 32, layout: .gray, pixels: stripes(label, number))
+                try ImageEncoder.png(bitmap, isOpaque: true).write(to: own.appendingPathComponent("\(number).png"))
+            }
+        }
+        let options = """
+            {"folder": "\(folder.path)", "validation": {"kind": "none"},
+             "parameters": {"featureExtractor": "learned", "maxIterations": 5}}
+            """
+        let model = try await model("ImageClassifier", options, nil)
+        defer { release(model) }
+        let facts = try object(try call { modelFacts(model, $0) })
+        #expect((facts["training"] as? [String: Any])?["accuracy"] as? Double == 1)
+        #expect((facts["warnings"] as? [String])?.first?.contains("learned from the training pictures") == true)
+        let pictures = try ["flat", "upright"].map { label in
+            try #require(try call { pictureFromPixels(stripes(label, 9), 32, 32, 1, $0) })
+        }
+        defer { pictures.forEach { release($0) } }
+        #expect(pictureWidth(pictures[0]) == 32 && pictureHeight(pictures[0]) == 32)
+        var bytes = [UInt8](repeating: 0, count: 32 * 32 * 3)
+        readPicture(pictures[0], &bytes)
+        #expect(bytes[3...5].elementsEqual([UInt8](repeating: stripes("flat", 9)[1], count: 3)))
+        let answer = try #require(try call { predictPictures(model, "{}", pictures, 2, $0) })
+        defer { release(answer) }
+        let stream = try #require(try call { frameToStream(answer, $0) })
+        let frame = try DataFrame(arrowStream: stream)
+        CoreMLPython.free(stream.assumingMemoryBound(to: CChar.self))
+        #expect(Array(frame["label", String.self]) == ["flat", "upright"])
+        #expect(
+            await message { release(try #require(try call { stylizePicture(model, pictures[0], $0) })) }
+                .contains("does not draw")
+        )
+        for (width, height, channels) in [(0, 32, 1), (32, -1, 1), (1 << 40, 1, 1), (32, 32, 2)] {
+            let text = await message {
+                release(try #require(try call { pictureFromPixels(bytes, width, height, channels, $0) }))
+            }
+            #expect(text.contains("cannot be used"), "\(text)")
+        }
+    }
+
     @Test func everyTaskIsDescribed() async throws {
         let text = try #require(try call { trainingTasks($0) })
         defer { CoreMLPython.free(text) }
         let tasks = try #require(
             try JSONSerialization.jsonObject(with: Data(String(cString: text).utf8)) as? [[String: Any]]
         )
-        #expect(tasks.count == 21 && Set(tasks.compactMap { $0["task"] as? String }).count == 21)
+        #expect(tasks.count == 24 && Set(tasks.compactMap { $0["task"] as? String }).count == 24)
         for task in tasks {
             let name = try #require(task["task"] as? String)
             // A task that is not there says so; these say what they miss.

@@ -1,8 +1,8 @@
 import CoreGraphics
-import CoreML
+package import CoreML
 import Foundation
 import MLExtractors
-import MLImages
+package import MLImages
 import MLNumerics
 
 /// The answers of a model for labelled picture files.
@@ -74,15 +74,20 @@ package struct ImageEvaluation: Sendable {
     }
 
     static func prediction(of model: MLModel, fileAt url: URL) throws -> (label: String, confidence: Double) {
-        let picture: ImageReader.Picture
-        do throws(ModelError) { picture = try ImageReader.read(url.path) } catch {
-            throw MLCreateError.io(reason: "\(url.path): \(ImageReader.reason(error))")
-        }
-        return try prediction(of: model, picture.bitmap)
+        try prediction(of: model, ImageReader.bitmap(at: url))
     }
 
-    /// The most probable label of an upright picture.
+    /// The most probable label of an upright picture, and its probability; 1 for a model without probabilities.
     static func prediction(of model: MLModel, _ picture: Bitmap) throws -> (label: String, confidence: Double) {
+        let (label, probabilities) = try answer(of: model, picture)
+        return (label, probabilities[label] ?? 1)
+    }
+
+    /// The most probable label of an upright picture, and the probabilities of all labels, if the model gives them.
+    package static func answer(
+        of model: MLModel,
+        _ picture: Bitmap
+    ) throws -> (label: String, probabilities: [String: Double]) {
         let (name, constraint) = try input(of: model)
         let value = try MLFeatureValue(
             cgImage: CGImage(picture, isOpaque: true),
@@ -97,7 +102,6 @@ package struct ImageEvaluation: Sendable {
         let label = answer.type == .int64 ? "\(answer.int64Value)" : answer.stringValue
         let probabilities = description.predictedProbabilitiesName.flatMap { output.featureValue(for: $0) }?
             .dictionaryValue
-        let own = probabilities?.first { "\($0.key)" == label }?.value
-        return (label, own?.doubleValue ?? 1)
+        return (label, (probabilities ?? [:]).reduce(into: [:]) { $0["\($1.key)"] = $1.value.doubleValue })
     }
 }

@@ -2,14 +2,14 @@ import CoreML
 import Foundation
 import ImageIO
 import MLFiles
-import MLImages
+package import MLImages
 import MLKernels
 import MLNumerics
 import MLTrainingCore
 import Synchronization
 
 /// Reads picture files for training and evaluation.
-enum ImageReader {
+package enum ImageReader {
     /// A picture, upright, and the fingerprint of its file.
     struct Picture {
         var bitmap: Bitmap
@@ -32,11 +32,19 @@ enum ImageReader {
         return Picture(bitmap: bitmap, content: Fingerprint.of(bytes, .wideProduct))
     }
 
+    /// The upright picture of a file.
+    /// - Throws: `MLCreateError.io`, with the path, if it is missing or damaged.
+    package static func bitmap(at url: URL) throws -> Bitmap {
+        do throws(ModelError) { return try read(url.path).bitmap } catch {
+            throw MLCreateError.io(reason: "\(url.path): \(reason(error))")
+        }
+    }
+
     /// The reason for which a file is skipped, without the file's name.
     static func reason(_ error: ModelError) -> String { error.description }
 
     /// Applies a function to each of `count` things on all threads; the results are in their order.
-    static func map<Result: Sendable>(_ count: Int, _ body: @Sendable (Int) -> Result) -> [Result] {
+    package static func map<Result: Sendable>(_ count: Int, _ body: @Sendable (Int) -> Result) -> [Result] {
         let results = Mutex([Result?](repeating: nil, count: count))
         Workers.parallelFor(count) { index, _ in
             let result = body(index)

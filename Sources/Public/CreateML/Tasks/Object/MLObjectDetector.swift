@@ -2,8 +2,7 @@ public import CoreML
 import Foundation
 import MLDetectionTraining
 import MLExtractors
-import MLImages
-import MLNumerics
+package import MLImages
 
 /// Finds objects in pictures.
 ///
@@ -102,13 +101,14 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     /// - Returns: The objects, the most confident first, with boxes in the form of the annotations of the training.
     /// - Throws: `MLCreateError` if the file is not a picture that can be read, or the model fails.
     public func prediction(from image: URL) throws -> DetectedObjects {
-        let picture: ImageReader.Picture
-        do throws(ModelError) { picture = try ImageReader.read(image.path) } catch {
-            throw MLCreateError.io(reason: "\(image.path): \(ImageReader.reason(error))")
-        }
+        try detections(in: ImageReader.bitmap(at: image))
+    }
+
+    /// Finds the objects in an upright picture, as `prediction(from:)` does in a file.
+    package func detections(in picture: Bitmap) throws -> DetectedObjects {
         let detection = try ObjectDetection(model)
-        let size = (width: Double(picture.bitmap.width), height: Double(picture.bitmap.height))
-        return try detection.detections(in: picture.bitmap).map { found in
+        let size = (width: Double(picture.width), height: Double(picture.height))
+        return try detection.detections(in: picture).map { found in
             ObjectAnnotation(
                 label: detection.labels[found.object.label],
                 boundingBox: outcome.settings.form.rectangle(found.object.box, in: size),
@@ -131,9 +131,13 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     ///
     /// Pictures that cannot be read do not count.
     public func evaluation(on annotatedImages: DataSource) -> MLObjectDetectorMetrics {
-        do {
-            return try ObjectEvaluation(of: model, annotatedImages.pictures(outcome.settings.form)).metrics
-        } catch { return MLObjectDetectorMetrics(error) }
+        do { return try evaluationDetails(on: annotatedImages).metrics } catch { return MLObjectDetectorMetrics(error) }
+    }
+
+    /// The metrics of `evaluation(on:)` with each picture's objects and detections, and the pictures that were left out.
+    /// - Throws: `MLCreateError` if no picture can be read, or an annotation has a label that the model does not know.
+    package func evaluationDetails(on annotatedImages: DataSource) throws -> ObjectEvaluation {
+        try ObjectEvaluation(of: model, annotatedImages.pictures(outcome.settings.form))
     }
 
     /// Evaluates the model on annotated pictures in a data table; an error is in the metrics.

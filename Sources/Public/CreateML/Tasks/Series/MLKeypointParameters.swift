@@ -28,12 +28,12 @@ public struct MLKeypointParameters<Task: MLKeypointTask>: MLTaskParameters {
     /// The validation data; the automatic split of the training sessions by default.
     public var validation: ValidationData
     /// The window of a classifier of actions; `nil` for single poses.
-    var window: Window?
+    package var window: Window?
 
     /// The number of frames in a window, and of those that are sampled in a second of a video.
-    struct Window {
-        var frames: Int
-        var frameRate: Double
+    package struct Window {
+        package var frames: Int
+        package var frameRate: Double
     }
 
     /// Creates default parameters.
