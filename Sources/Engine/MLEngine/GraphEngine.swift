@@ -54,7 +54,7 @@ package struct GraphEngine: ModelEngine, AppCalling {
             graph,
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
-                layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
+                layOut: { (graph) throws(ModelError) in try PassPipeline.layOut(graph) }
             ),
             overwrites: lowered.states.compactMap { state in
                 state.output.map { GraphExecutable.Overwrite(input: state.input, output: $0) }

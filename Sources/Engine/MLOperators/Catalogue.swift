@@ -44,7 +44,7 @@ package struct Catalogue: Sendable {
 
     /// The operators that only passes create.
     private static let passOperators: [any Operator.Type] = [
-        FromGrid.self, IntegerProduct.self, OntoGrid.self, Relayout.self, ToGrid.self,
+        ConvolutionSeparable.self, FromGrid.self, IntegerProduct.self, OntoGrid.self, Relayout.self, ToGrid.self,
     ]
 
     /// The operators that graph files may contain: those of `standard` and those that only passes create, by the names

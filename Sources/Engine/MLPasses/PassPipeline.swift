@@ -35,6 +35,13 @@ package enum PassPipeline {
         return prepared
     }
 
+    /// The graph as it is planned on this machine: fused where that depends on the machine, and with memory layouts.
+    package static func layOut(_ graph: Graph) throws(ModelError) -> Graph {
+        let fused = try graph.applying(FuseSeparable()).graph
+        if Verification.isOn { try fused.verify(after: "fusing separable convolutions") }
+        return try fused.withLayouts()
+    }
+
     /// The graph after the passes, applied in rounds until one changes nothing.
     ///
     /// - Parameters:

@@ -47,6 +47,23 @@ package enum FileAccess {
         }
     }
 
+    /// Writes all bytes to an open file, in as many calls as that takes.
+    ///
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - descriptor: The file's descriptor, open for writing.
+    /// - Returns: Whether all were written; `errno` has the reason otherwise.
+    package static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Bool {
+        var remaining = bytes
+        while !remaining.isEmpty {
+            let written = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return false }
+            remaining = remaining.extracting(droppingFirst: written)
+        }
+        return true
+    }
+
     /// Writes bytes to a new file, which replaces `path` once it is complete.
     package static func write(_ bytes: RawSpan, to path: String) throws(ModelError) {
         let file = try NewFile(replacing: path)

@@ -17,15 +17,7 @@ package final class NewFile {
     }
 
     package func append(_ bytes: RawSpan) throws(ModelError) {
-        var remaining = bytes
-        while !remaining.isEmpty {
-            let written = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw FileAccess.failure("write", path)
-            }
-            remaining = remaining.extracting(droppingFirst: written)
-        }
+        guard FileAccess.writeAll(bytes, to: descriptor) else { throw FileAccess.failure("write", path) }
         count += bytes.byteCount
     }
 

@@ -16,7 +16,7 @@ package final class GraphProgram: Sendable {
             PassPipeline.prepare(graph),
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
-                layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
+                layOut: { (graph) throws(ModelError) in try PassPipeline.layOut(graph) }
             ),
             kernels: kernels
         )

@@ -24,7 +24,7 @@ private struct Case: Sendable, CustomTestStringConvertible {
 }
 
 /// Numbers that repeat from run to run.
-private func noise(_ shape: [Int], seed: Int = 1, type: ScalarType = .float32) -> Tensor {
+func noise(_ shape: [Int], seed: Int = 1, type: ScalarType = .float32) -> Tensor {
     var state = UInt64(truncatingIfNeeded: seed &* 7919 &+ 17)
     let values = (0..<shape.elementCount).map { _ -> Double in
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

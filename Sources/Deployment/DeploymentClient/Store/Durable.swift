@@ -16,8 +16,9 @@ enum Durable {
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure("write", path) }
         do throws(DeploymentError) {
-            try append(bytes, to: file, path)
-            guard fsync(file) == 0 else { throw failure("write", path) }
+            guard FileAccess.writeAll(bytes.span.bytes, to: file), fsync(file) == 0 else {
+                throw failure("write", path)
+            }
             close(file)
         } catch {
             close(file)
@@ -25,18 +26,6 @@ enum Durable {
             throw error
         }
         try rename(temporary, to: path)
-    }
-
-    private static func append(_ bytes: [UInt8], to file: Int32, _ path: String) throws(DeploymentError) {
-        var position = 0
-        while position < bytes.count {
-            let count = bytes[position...].withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                throw failure("write", path)
-            }
-            position += count
-        }
     }
 
     /// Renames a file or folder whose contents are on the disk, durably.

@@ -15,30 +15,13 @@ enum PrivateFiles {
         let temporary = FileAccess.temporaryName(for: path)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write", path) }
-        let isWritten = writeAll(bytes, to: descriptor) && fsync(descriptor) == 0
+        let isWritten = FileAccess.writeAll(bytes.span.bytes, to: descriptor) && fsync(descriptor) == 0
         guard close(descriptor) == 0, isWritten, rename(temporary, path) == 0 else {
             let error = failure("write", path)
             unlink(temporary)
             throw error
         }
         try synchronize(FileAccess.folder(of: path))
-    }
-
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        bytes.withUnsafeBytes { buffer in
-            var remaining = buffer[...]
-            while !remaining.isEmpty {
-                let count = Glibc.write(
-                    descriptor,
-                    UnsafeRawBufferPointer(rebasing: remaining).baseAddress,
-                    remaining.count
-                )
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                remaining = remaining.dropFirst(count)
-            }
-            return true
-        }
     }
 
     /// Makes the names in a folder survive a power failure.

@@ -113,7 +113,7 @@ enum LazyEvaluation {
             try PassPipeline.prepare(graph),
             pipeline: GraphExecutable.Pipeline(
                 optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },
-                layOut: { (graph) throws(ModelError) in try graph.withLayouts() }
+                layOut: { (graph) throws(ModelError) in try PassPipeline.layOut(graph) }
             )
         )
     }

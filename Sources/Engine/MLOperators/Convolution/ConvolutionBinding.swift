@@ -32,7 +32,8 @@ struct ConvolutionBinding: Sendable {
         return [compressed(request, constant, bias), expanded].compactMap { $0 }
     }
 
-    private func packed(_ weight: Tensor) -> ConvolutionWeights? {
+    /// The packed form of a constant weight, which all plans with this form share; `nil` when it cannot be packed.
+    func packed(_ weight: Tensor) -> ConvolutionWeights? {
         let packing = ConvolutionWeights.form(
             geometry,
             inputChannels: inputChannels,
@@ -284,7 +285,8 @@ extension Convolution {
         return .channelsLastInCompany
     }
 
-    private func binding(_ x: [Int], _ weight: [Int], _ result: [Int]) -> ConvolutionBinding {
+    /// The kernels' view of the convolution, for concrete logical shapes.
+    func binding(_ x: [Int], _ weight: [Int], _ result: [Int]) -> ConvolutionBinding {
         let window = geometry(x, weight, result)
         return ConvolutionBinding(
             geometry: window.kernelGeometry(batch: x[0]),

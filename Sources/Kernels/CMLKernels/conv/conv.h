@@ -21,17 +21,24 @@ static inline void cml_axis_range(const cml_axis *axis, long i, long *lo, long *
     if (*hi < *lo) *hi = *lo;
 }
 
-// Input rows one output row of the depthwise kernel takes, at most.
-#define CML_DEPTHWISE_ROWS 64
-
 static inline int cml_conv_is_depthwise(const cml_conv_shape *s) {
     return s->kernel[0] * s->kernel[1] <= CML_DEPTHWISE_ROWS && !s->transposed && s->groups > 1 && s->groups == s->in_channels && s->out_channels == s->in_channels;
 }
+
+// The input rows that an output row of a depthwise convolution reads, those inside the input, and the weights for each.
+typedef struct {
+    const float *inputs[CML_DEPTHWISE_ROWS], *weights[CML_DEPTHWISE_ROWS];
+    long count;
+} cml_depthwise_rows;
 
 static inline long cml_conv_taps(const cml_conv_shape *s) { return s->kernel[0] * s->kernel[1] * s->kernel[2]; }
 
 void cml_depthwise(const cml_isa *isa, const cml_conv_shape *shape, const cml_axis axes[3], const float *x,
                    const float *weights, float *y, const cml_epilogue *epilogue);
+// One output row, the channels first..<first + channels of it; `y` and `residual` are the row's first element.
+void cml_depthwise_line(const cml_isa *isa, const cml_conv_shape *shape, const cml_axis *width,
+                        const cml_depthwise_rows *rows, long first, long channels, float *y, const float *residual,
+                        const cml_epilogue *epilogue);
 // The positions of a tile, each with a matrix of weights.
 long cml_winograd_positions(const cml_conv_shape *shape);
 void cml_winograd_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,

@@ -10,8 +10,28 @@ typedef struct {
     float *y;
     const cml_epilogue *epilogue;
     long parts, channels_each;    // ranges of channels a row is divided into
-    int dense;
 } job;
+
+void cml_depthwise_line(const cml_isa *isa, const cml_conv_shape *s, const cml_axis *w, const cml_depthwise_rows *rows,
+                        long first, long channels, float *y, const float *residual, const cml_epilogue *e) {
+    static const float zeros[CML_MAX_VECTOR];
+    const long step = s->in_channels;
+    const float *inputs[CML_DEPTHWISE_ROWS], *weights[CML_DEPTHWISE_ROWS];
+    for (long i = 0; i < rows->count; i++) {
+        inputs[i] = rows->inputs[i] + first;
+        weights[i] = rows->weights[i] + first;
+    }
+    const struct cml_depthwise_row row = {
+        .channels = channels, .count = w->count, .width = w->in_size, .stride = w->in_stride, .taps = w->taps, .tap = w->tap,
+        .offset = w->offset, .x_step = step, .y_step = step, .residual_step = e->ldr, .weight_step = step, .rows = inputs,
+        .weights = weights, .row_count = rows->count, .dense = s->dilation[2] == 1, .zeros = zeros, .y = y + first,
+        .residual = residual ? residual + first : NULL, .bias = e->bias ? e->bias + first : NULL,
+        .slope = e->slope ? e->slope + first : NULL, .function = e->function, .alpha = e->alpha, .beta = e->beta,
+        .low = e->function == CML_RELU ? 0 : e->function == CML_CLIP ? e->alpha : -INFINITY,
+        .high = e->function == CML_CLIP ? e->beta : INFINITY,
+    };
+    isa->depthwise_row(&row);
+}
 
 static void convolve_row(void *context, long index, int worker) {
     (void)worker;
@@ -23,35 +43,24 @@ static void convolve_row(void *context, long index, int worker) {
     if (left <= 0) return;
     const long step = s->in_channels, oh = line % h->count, od = line / h->count % d->count;
     const long item = line / h->count / d->count;
-    static const float zeros[CML_MAX_VECTOR];
-    const float *rows[CML_DEPTHWISE_ROWS], *weights[CML_DEPTHWISE_ROWS];
-    struct cml_depthwise_row row = {
-        .channels = left < j->channels_each ? left : j->channels_each, .count = w->count, .width = w->in_size,
-        .stride = w->in_stride, .taps = w->taps, .tap = w->tap, .offset = w->offset, .x_step = step, .y_step = step,
-        .residual_step = e->ldr, .weight_step = step, .rows = rows, .weights = weights, .dense = j->dense,
-        .zeros = zeros, .y = j->y + line * w->count * step + first,
-        .residual = e->residual ? e->residual + line * w->count * e->ldr + first : NULL,
-        .bias = e->bias ? e->bias + first : NULL, .slope = e->slope ? e->slope + first : NULL,
-        .function = e->function, .alpha = e->alpha, .beta = e->beta,
-        .low = e->function == CML_RELU ? 0 : e->function == CML_CLIP ? e->alpha : -INFINITY,
-        .high = e->function == CML_CLIP ? e->beta : INFINITY,
-    };
+    cml_depthwise_rows rows = {0};
     for (long a = 0; a < d->taps; a++) {
         const long z = od * d->in_stride + d->offset[a];
         for (long b = 0; b < h->taps; b++) {
             const long y = oh * h->in_stride + h->offset[b];
             if (z < 0 || z >= d->in_size || y < 0 || y >= h->in_size) continue;
-            rows[row.row_count] = j->x + ((item * d->in_size + z) * h->in_size + y) * w->in_size * step + first;
-            weights[row.row_count++] = j->weights + (a * s->kernel[1] + b) * s->kernel[2] * step + first;
+            rows.inputs[rows.count] = j->x + ((item * d->in_size + z) * h->in_size + y) * w->in_size * step;
+            rows.weights[rows.count++] = j->weights + (a * s->kernel[1] + b) * s->kernel[2] * step;
         }
     }
-    j->isa->depthwise_row(&row);
+    cml_depthwise_line(j->isa, s, w, &rows, first, left < j->channels_each ? left : j->channels_each,
+                       j->y + line * w->count * step, e->residual ? e->residual + line * w->count * e->ldr : NULL, e);
 }
 
 void cml_depthwise(const cml_isa *isa, const cml_conv_shape *s, const cml_axis axes[3], const float *x,
                    const float *weights, float *y, const cml_epilogue *epilogue) {
     const long lines = s->batch * axes[0].count * axes[1].count, workers = cml_worker_count();
-    job j = {isa, s, axes, x, weights, y, epilogue, 1, s->in_channels, s->dilation[2] == 1};
+    job j = {isa, s, axes, x, weights, y, epilogue, 1, s->in_channels};
     // Few rows do not divide evenly: ranges of channels do.
     if (lines < 8 * workers && s->in_channels >= 8 * isa->vector) {
         j.parts = 2;

@@ -148,7 +148,8 @@ static void multiply(void *context, long index, int worker) {
     float *const result = call->c + c_offset + row0 * call->ldc + column0;
     // The order of an element's sums follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
-    if (call->m <= 4 && !integers) {
+    const long whole = call->whole > 0 ? call->whole : call->m;
+    if (whole <= 4 && !integers) {
         const cml_stream_kernel *const kernels = streams(isa, call);
         const long step = streamed_rows(isa, codes);
         for (long panel = panel0; panel < panel1; panel++) {
@@ -174,7 +175,7 @@ static void multiply(void *context, long index, int worker) {
     }
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
-    const long all_tiles = (call->m + isa->rows - 1) / isa->rows;
+    const long all_tiles = (whole + isa->rows - 1) / isa->rows;
     const long block_terms = (call->storage == CML_F32 || integers) && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
     const long blocks = all_tiles == 1 && (call->storage == CML_F32 || integers) ? 1 : (call->k + block_terms - 1) / block_terms;
     // Codes are packed in chunks, where blocks of them must begin.

@@ -6,6 +6,9 @@
 // The algorithm of a convolution: direct, or Winograd's minimal filtering in tiles of 2 or 4 outputs a side.
 typedef enum { CML_CONV_DIRECT = 0, CML_CONV_WINOGRAD_2 = 2, CML_CONV_WINOGRAD_4 = 4 } cml_conv_method;
 
+// Input rows that one output row of a depthwise convolution reads, at most.
+enum { CML_DEPTHWISE_ROWS = 64 };
+
 typedef struct {
     long batch;
     long in[3], out[3], kernel[3], stride[3], dilation[3];
@@ -38,3 +41,22 @@ void cml_conv_planes_pack(const cml_isa *isa, const cml_conv_shape *shape, const
                           float *packed);
 void cml_conv_planes(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
                      const cml_epilogue *epilogue);
+
+// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing.  What lies between them
+// is kept in the second cache, a few rows at a time, and never written as a whole.
+typedef struct {
+    cml_conv_shape depthwise;       // its channels are those between the products; at most 64 taps an axis
+    const float *weights;           // as packed for the depthwise convolution
+    cml_epilogue epilogue;          // without a residual
+    const void *expand;             // packed weights of the first product; null when there is none
+    cml_storage expand_storage;     // CML_F32 or CML_F16
+    long in_channels;               // of x
+    cml_epilogue expand_epilogue;   // without a residual
+    const void *project;            // packed weights of the last product; null when there is none
+    cml_storage project_storage;
+    long out_channels;              // of y
+    cml_epilogue project_epilogue;  // its residual has the layout of y
+} cml_conv_separable;
+
+// y = the three convolutions of x, one after the other, with the numbers that they give one at a time.
+void cml_conv_separable_run(const cml_isa *isa, const cml_conv_separable *convolution, const float *x, float *y);

@@ -82,6 +82,7 @@ void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long 
 // c[m, n] = epilogue(a[m, k] b[k, n]), `batch` times with the given element offsets or strides.
 typedef struct {
     long m, n, k;
+    long whole;               // rows of the product that this is a part of, from which the order of sums follows; 0: m
     const float *a;
     long lda;
     const void *b;            // packed panels

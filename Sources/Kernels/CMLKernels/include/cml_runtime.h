@@ -55,6 +55,8 @@ void cml_worker_limit(int count);
 // Say that this thread begins and ends a prediction.  While there are as many as threads in a job, every caller works alone.
 void cml_prediction_begins(void);
 void cml_prediction_ends(void);
+// The threads that would take part in a job now: the caller alone while as many predictions run as threads.
+int cml_free_worker_count(void);
 // Runs task(context, 0...count-1) and returns when all are done.  The caller takes part; worker w starts with the
 // w-th contiguous slice and then steals.  When the pool serves another caller, or the caller is itself a task, all
 // items run on the calling thread.

@@ -224,6 +224,11 @@ static int is_crowded(int participants) {
     return atomic_load_explicit(&pool.predictions, memory_order_relaxed) >= participants;
 }
 
+int cml_free_worker_count(void) {
+    const int participants = cml_worker_count();
+    return is_crowded(participants) ? 1 : participants;
+}
+
 void cml_parallel_for(long count, cml_task task, void *context) {
     int participants = cml_worker_count();
     if (count < 2 || participants < 2 || is_crowded(participants)

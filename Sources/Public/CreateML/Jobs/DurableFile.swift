@@ -44,21 +44,7 @@ enum DurableFile {
         guard descriptor >= 0 else { throw failure("write") }
         do {
             defer { close(descriptor) }
-            try bytes.withUnsafeBytes { buffer in
-                var remaining = buffer[...]
-                while !remaining.isEmpty {
-                    let written = Glibc.write(
-                        descriptor,
-                        UnsafeRawBufferPointer(rebasing: remaining).baseAddress,
-                        remaining.count
-                    )
-                    if written < 0 {
-                        if errno == EINTR { continue }
-                        throw failure("write")
-                    }
-                    remaining = remaining.dropFirst(written)
-                }
-            }
+            guard FileAccess.writeAll(bytes.span.bytes, to: descriptor) else { throw failure("write") }
             guard fsync(descriptor) == 0 else { throw failure("write to the disk") }
         } catch {
             unlink(temporary)
