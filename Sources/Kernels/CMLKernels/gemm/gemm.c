@@ -176,8 +176,9 @@ static void multiply(void *context, long index, int worker) {
 
     const long tiles = (rows + isa->rows - 1) / isa->rows;
     const long all_tiles = (whole + isa->rows - 1) / isa->rows;
-    const long block_terms = (call->storage == CML_F32 || integers) && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
-    const long blocks = all_tiles == 1 && (call->storage == CML_F32 || integers) ? 1 : (call->k + block_terms - 1) / block_terms;
+    const int is_read_directly = call->storage == CML_F32 || integers;
+    const long block_terms = is_read_directly && all_tiles > 4 ? BLOCK_TERMS : BLOCK_TERMS_FEW;
+    const long blocks = is_read_directly && all_tiles == 1 ? 1 : (call->k + block_terms - 1) / block_terms;
     // Codes are packed in chunks, where blocks of them must begin.
     const long block_step = codes ? block_terms : 0;
     // A residual in the result's own place is what the first partial sum starts from.
@@ -200,7 +201,7 @@ static void multiply(void *context, long index, int worker) {
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             const size_t at = (size_t)column * (size_t)call->k + (size_t)(k0 * width);
-            if (call->storage == CML_F32 || integers) {
+            if (is_read_directly) {
                 t->b = (const float *)b + at;
             } else {
                 if (codes) isa->expand_codes(codes, panel, k0, k1, widened);
