@@ -619,8 +619,8 @@ static void whole_products(void) {
         if (is_residual) value += 3 * residual[i];
         if (value < 0) value *= e.function == CML_RELU ? 0 : 0.5;
         const double found = !is_whole ? y[i] : 100.0 * (is_bytes ? whole_bytes[i] : whole[i]);
-        const double bound = q.rounded || is_whole ? 101 : 1e-5 * (fabs((double)sum) + 1000);
-        if (is_whole) value = fmin(value, 20000);
+        const double bound = q.rounded || is_whole ? 151 : 1e-5 * (fabs((double)sum) + 1000);
+        if (is_whole) value = fmin(fmax(value, 0), 20000);
         check(fabs(found - value) <= bound, "product of integers", is_bytes, terms, columns);
     }
     cml_to_grid(isa, y, &grid, whole, out);

@@ -25,8 +25,9 @@ package struct UseIntegers: Pass {
         return patches
     }
 
-    /// dequantize(quantize(x)) → FromGrid(ToGrid(x)). Several `dequantize` of one `quantize` may differ in their scale, which
-    /// only the steps from whole numbers have.
+    /// dequantize(quantize(x)) → FromGrid(ToGrid(x)).
+    ///
+    /// Several `dequantize` of one `quantize` may differ in their scale, which only the steps from whole numbers have.
     private func pairs(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() where operation.op is Dequantize {
