@@ -43,9 +43,9 @@ def test_classifiers_of_two_and_of_three_classes():
 
 
 @pytest.mark.parametrize("changes, says", [
-    ({"trees": []}, "whole rounds"),
-    ({"textLabels": ["one"]}, "whole rounds"),
-    ({"integerLabels": [1, 2, 3]}, "whole rounds"),
+    ({"trees": []}, "whole number of rounds"),
+    ({"textLabels": ["one"]}, "whole number of rounds"),
+    ({"integerLabels": [1, 2, 3]}, "whole number of rounds"),
     ({"trees": [tree((3, 0.5, 1, 2, True), 1.0, 2.0)]}, "column 3 of 3"),
     ({"trees": [tree((0, 0.5, 0, 2, True), 1.0, 2.0)]}, "below node 0"),
     ({"trees": [tree((0, 0.5, 1, 3, True), 1.0, 2.0)]}, "below node 0"),

@@ -6,9 +6,12 @@ enum FolderForm {
     /// Whether a folder holds a folder of files for each label; otherwise files whose names begin with their labels.
     ///
     /// A folder whose name has a dot is not a label, but the pictures of a video that is named like a file: `jump.1`.
-    /// - Throws: `TrainingError` for an empty folder.
+    /// - Throws: `TrainingError` for a folder that is empty or cannot be read.
     static func hasLabels(_ url: URL) throws -> Bool {
-        let names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { !$0.hasPrefix(".") }
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { !$0.hasPrefix(".") }
+        } catch { throw TrainingError("\(url.path) cannot be read as a folder: \(error.localizedDescription)") }
         guard !names.isEmpty else {
             throw TrainingError("\(url.path) is empty; put the files of each label into a folder of its name")
         }
