@@ -100,6 +100,20 @@ extension KernelTests {
                 )
             }
             let inner = Epilogue(bias: bias, function: problem.function)
+            /// What `body` writes with the bias and the residual, in the residual's memory or elsewhere.
+            func adding(
+                _ residual: [Float],
+                isInPlace: Bool,
+                _ body: (UnsafeMutablePointer<Float>, Epilogue) -> Void
+            ) -> [Float] {
+                var y = (isInPlace ? residual : [Float](repeating: 99, count: residual.count)) + [99]
+                y.withUnsafeMutableBufferPointer { y in
+                    let added = isInPlace ? UnsafePointer(y.baseAddress!) : pointer(residual)
+                    body(y.baseAddress!, Epilogue(bias: bias, residual: added))
+                }
+                #expect(y.last == 99, "written beyond the end")
+                return Array(y.dropLast())
+            }
             defer { Workers.limit(to: 0) }
             forEachInstructionSet { set in
                 let expansion = problem.isExpanded ? weights(0, inputs, wide, [1, 1], groups: 1) : nil
@@ -107,19 +121,24 @@ extension KernelTests {
                 let projection = problem.isProjected ? weights(2, wide, outputs, [1, 1], groups: 1) : nil
                 var expanded = [Float](repeating: 0, count: pixels * wide)
                 var convolved = [Float](repeating: 0, count: results * wide)
-                var expected = [Float](repeating: 0, count: results * columns)
                 if let expansion {
                     ConvolutionKernel.convolve(x, expansion, product(problem.input), into: &expanded, epilogue: inner)
                 } else {
                     expanded = x
                 }
                 ConvolutionKernel.convolve(expanded, depthwise, geometry, into: &convolved, epilogue: inner)
-                let outer = Epilogue(bias: bias, residual: pointer(residual))
-                if let projection {
-                    let plain = product(problem.output)
-                    ConvolutionKernel.convolve(convolved, projection, plain, into: &expected, epilogue: outer)
-                } else {
-                    expected = convolved
+                // A residual in the result's own memory is added first, one elsewhere last.
+                let expected = [false, true].map { isInPlace in
+                    guard let projection else { return convolved }
+                    return adding(residual, isInPlace: isInPlace) { y, epilogue in
+                        ConvolutionKernel.convolve(
+                            convolved,
+                            projection,
+                            product(problem.output),
+                            into: y,
+                            epilogue: epilogue
+                        )
+                    }
                 }
                 guard
                     let separable = SeparableConvolution(
@@ -135,21 +154,15 @@ extension KernelTests {
                 for workers in [1, 2, 5] {
                     Workers.limit(to: workers)
                     for isInPlace in [false, true] {
-                        var y = (isInPlace ? residual : [Float](repeating: 99, count: results * columns)) + [99]
-                        y.withUnsafeMutableBufferPointer { y in
-                            var last = outer
-                            if isInPlace { last.residual = UnsafePointer(y.baseAddress!) }
+                        let y = adding(residual, isInPlace: isInPlace) { y, epilogue in
                             separable.run(
                                 x,
-                                into: y.baseAddress!,
-                                epilogues: (expansion: inner, depthwise: inner, projection: last)
+                                into: y,
+                                epilogues: (expansion: inner, depthwise: inner, projection: epilogue)
                             )
                         }
-                        #expect(
-                            y.dropLast().elementsEqual(expected),
-                            "\(set), \(workers) threads, in place: \(isInPlace)"
-                        )
-                        #expect(y.last == 99)
+                        let isEqual = y == expected[isInPlace ? 1 : 0]
+                        #expect(isEqual, "\(set), \(workers) threads, in place: \(isInPlace)")
                     }
                 }
             }
