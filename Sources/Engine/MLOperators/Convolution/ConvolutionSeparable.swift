@@ -180,6 +180,7 @@ extension ConvolutionSeparable {
     ///   - result: The shape of its result.
     ///   - neighbors: The weights of the 1×1 convolutions before and after it.
     ///   - isExpanded: Whether there is one before it.
+    /// - Returns: Whether the kernel reads these weights and is faster.
     package static func isWorthwhile(
         _ depthwise: Convolution,
         x: [Int],

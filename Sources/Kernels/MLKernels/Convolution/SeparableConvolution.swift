@@ -50,6 +50,7 @@ package struct SeparableConvolution: Sendable {
     ///   - channels: The number of its channels.
     ///   - kernel: Its window.
     ///   - isExpanded: Whether a 1×1 convolution precedes it.
+    /// - Returns: Whether `run` is expected to be faster.
     package static func isFaster(
         _ geometry: ConvolutionGeometry,
         channels: Int,
