@@ -1,4 +1,4 @@
-// Calls every kernel with random legal shapes on memory of exactly the needed size, for every instruction set of the
+// Calls most kernels with random legal shapes on memory of exactly the needed size, for every instruction set of the
 // processor, and checks the simple ones against plain loops.  `scripts/checks/sanitize` builds it with AddressSanitizer and
 // UndefinedBehaviorSanitizer.  Arguments: rounds, seed.
 #include "CMLKernels.h"
