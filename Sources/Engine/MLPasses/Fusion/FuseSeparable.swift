@@ -78,10 +78,8 @@ package struct FuseSeparable: Pass {
         else { return false }
         let extents = block.type(of: x).shape
         let result = block.type(of: operation.results[0]).shape
-        guard extents.counts != nil, let residual = residual(of: operation) else {
-            return extents.counts != nil && Array(extents.dropFirst(2)) == Array(result.dropFirst(2))
-        }
-        return Array(extents.dropFirst(2)) == Array(result.dropFirst(2)) && block.type(of: residual).shape == result
+        guard extents.counts != nil, Array(extents.dropFirst(2)) == Array(result.dropFirst(2)) else { return false }
+        return residual(of: operation).map { block.type(of: $0).shape == result } ?? true
     }
 
     private func isFloat(_ operation: Operation, _ block: BlockView) -> Bool {

@@ -2,7 +2,6 @@
 // of the second cache, and the product after it reads its rows there, so that the wide tensors between them, several times
 // the second cache in the first blocks of a network, never travel to memory and back.
 #include "conv.h"
-#include <string.h>
 
 // What the rows of one step may take of the second cache, beside the weights.
 #define STEP_BYTES (192 << 10)
