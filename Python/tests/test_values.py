@@ -81,8 +81,8 @@ def test_pictures_come_out_as_rgba_and_grey():
 
 
 @pytest.mark.parametrize("name, layout, told", [
-    ("grey", 0, "picture 'grey' is not of layout 0"), ("grey", 2, "picture 'grey' is not of layout 2"),
-    ("color", 1, "picture 'color' is not of layout 1"), ("grey", 3, "3 is not a pixel layout"),
+    ("grey", 0, "image 'grey' is not of layout 0"), ("grey", 2, "image 'grey' is not of layout 2"),
+    ("color", 1, "image 'color' is not of layout 1"), ("grey", 3, "3 is not a pixel layout"),
     ("number", 1, "feature 'number' is not an image"), ("nothing", 1, "feature 'nothing' is not an image")])
 def test_pictures_are_copied_in_their_own_layout_alone(name, layout, told):
     """A larger layout would read past the end of the rows."""

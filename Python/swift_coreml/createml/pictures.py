@@ -100,7 +100,7 @@ class ImageClassifier(_PictureModel):
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         max_iterations: the maximum number of iterations.
-        augmentations: changed copies that are learned from, too: flip, crop, rotation, exposure, blur, noise.
+        augmentations: changed copies that are added to the training data: flip, crop, rotation, exposure, blur, noise.
         feature_extractor: the name of an installed extractor; the path of a model of your own, with a / or a . in it; or
             "learned" for features that are learned from the training pictures.  Without it, the features are those of
             efficientnet-lite0 if that is installed, or else learned, about which there is a `TrainingWarning`.

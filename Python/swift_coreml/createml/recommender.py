@@ -44,8 +44,8 @@ class Recommender(Model):
         data: a table with a row for each choice.
         user, item, rating: the names of the columns of identifiers (texts or whole numbers), and of ratings, if there are any.
         similarity: cosine, jaccard or pearson, which compares ratings.
-        threshold: items of lower or equal similarity are not similar.
-        max_count: the number of most similar items that are kept of an item.
+        threshold: lower or equal similarities are dropped.
+        max_count: the maximum number of similar items that are kept for an item.
         progress: has no effect, as there are no iterations.
         """
         table = _data.table(data)

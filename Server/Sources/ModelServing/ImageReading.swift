@@ -33,7 +33,7 @@ extension FeatureReading {
         case .strings(let files):
             guard files.count == 1 else {
                 throw ServingError.invalid(
-                    "The input \"\(tensor.name)\" has \(files.count) picture files, but the model takes one: [1]."
+                    "The input \"\(tensor.name)\" has \(files.count) image files, but the model takes one: [1]."
                 )
             }
             return try picture(files[0], constraint, tensor.name)
@@ -43,7 +43,7 @@ extension FeatureReading {
             else {
                 throw ServingError.invalid(
                     "The input \"\(tensor.name)\" is \(tensor.type.rawValue) \(shapeText(tensor.shape)), but an image "
-                        + "is \(format.type.rawValue) [height, width, \(format.channels)], or a picture file as BYTES "
+                        + "is \(format.type.rawValue) [height, width, \(format.channels)], or an image file as BYTES "
                         + "[1]."
                 )
             }
@@ -60,17 +60,17 @@ extension FeatureReading {
         guard let source = CGImageSourceCreateWithData(data, nil), CGImageSourceGetCount(source) > 0,
             let properties = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
         else {
-            throw ServingError.invalid("The input \"\(name)\" is not a picture file that can be read.")
+            throw ServingError.invalid("The input \"\(name)\" is not an image file that can be read.")
         }
         let width = (properties[kCGImagePropertyPixelWidth] as? NSNumber)?.intValue ?? 0
         let height = (properties[kCGImagePropertyPixelHeight] as? NSNumber)?.intValue ?? 0
         guard width > 0, height > 0, width <= maximumPixelCount / height else {
             throw ServingError.invalid(
-                "The picture of the input \"\(name)\" is \(width) × \(height) pixels: \(maximumPixelCount) are allowed."
+                "The image of the input \"\(name)\" is \(width) × \(height) pixels: \(maximumPixelCount) are allowed."
             )
         }
         guard let image = CGImageSourceCreateImageAtIndex(source, 0, nil) else {
-            throw ServingError.invalid("The picture of the input \"\(name)\" is damaged.")
+            throw ServingError.invalid("The image of the input \"\(name)\" is damaged.")
         }
         let number = (properties[kCGImagePropertyOrientation] as? NSNumber)?.uint32Value ?? 1
         let orientation = CGImagePropertyOrientation(rawValue: number) ?? .up

@@ -289,7 +289,7 @@ package final class ModelRepository: Sendable {
             state.failed = state.failed.filter { present.contains($0.key) }
             return gone
         }
-        for name in gone { logger.notice("Unloaded \(name), which is gone.") }
+        for name in gone { logger.notice("Unloaded \(name), which no longer exists.") }
     }
 
     private func report(_ problems: [String]) {

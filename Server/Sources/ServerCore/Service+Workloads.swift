@@ -52,7 +52,10 @@ extension Service {
         try Self.checkText(name, "name", maximum: 200)
         try Self.checkRoles(roles, givenBy: actor, in: team)
         guard issuer.utf8.count <= 500, WorkloadVerifier.address(issuer) != nil, !issuer.contains("?") else {
-            throw ServiceError.invalid("issuer", "An address by https is needed, as the provider's tokens name it.")
+            throw ServiceError.invalid(
+                "issuer",
+                "An https address is needed, as in the issuer of the provider's tokens."
+            )
         }
         try Self.checkPattern(audience, "audience", allowsAny: false)
         try Self.checkPattern(subject, "subject", allowsAny: true)
@@ -109,11 +112,11 @@ extension Service {
 
     /// Checks for a text without control characters; a pattern may not begin with `*`.
     private static func checkPattern(_ text: String, _ field: String, allowsAny: Bool) throws(ServiceError) {
-        guard !text.isEmpty else { throw .invalid(field, "This is needed.") }
+        guard !text.isEmpty else { throw .invalid(field, "A value is needed.") }
         try checkText(text, field, maximum: 500)
-        guard allowsAny || !text.contains("*") else { throw .invalid(field, "No * is possible here.") }
+        guard allowsAny || !text.contains("*") else { throw .invalid(field, "* is not allowed here.") }
         guard text.first != "*", text.count(where: { $0 == "*" }) <= 8 else {
-            throw .invalid(field, "This begins with a text, and has * at most eight times.")
+            throw .invalid(field, "It must begin with a text and contain * at most eight times.")
         }
     }
 

@@ -59,7 +59,7 @@ extension Service {
         guard actions.count <= 32, areWords else {
             throw ServiceError.invalid(
                 "actions",
-                "At most 32 beginnings of actions, such as \"deployment\", are taken."
+                "At most 32 prefixes of actions, such as \"deployment\", are accepted."
             )
         }
         let secret = SymmetricKey(size: .bits256).withUnsafeBytes { "whsec_" + Data($0).base64EncodedString() }

@@ -153,7 +153,7 @@ final class WorkloadVerifier: Sendable {
             throw Self.refused("its header cannot be read")
         }
         guard let type = Self.keyTypes[header.alg] else {
-            throw Self.refused("it is signed by \"\(header.alg)\"; RS256, ES256 and EdDSA are taken")
+            throw Self.refused("it is signed by \"\(header.alg)\"; RS256, ES256 and EdDSA are accepted")
         }
         guard header.crit == nil else { throw Self.refused("its header requires an unknown extension") }
         let time = now.timeIntervalSince1970
@@ -164,7 +164,7 @@ final class WorkloadVerifier: Sendable {
             let keys = try await JWTKeyCollection().add(jwk: key)
             claims = try await keys.verify(token, as: WorkloadClaims.self)
         } catch { throw Self.refused("its signature is not the issuer's, or its claims cannot be read") }
-        guard claims.issuer.utf8.elementsEqual(issuer.utf8) else { throw Self.refused("another issuer has made it") }
+        guard claims.issuer.utf8.elementsEqual(issuer.utf8) else { throw Self.refused("another issuer made it") }
         guard claims.expires.isFinite, claims.expires + Self.leeway > time else { throw Self.refused("it has expired") }
         guard [claims.notBefore, claims.issued].allSatisfy({ $0.map { $0 - Self.leeway <= time } ?? true }) else {
             throw Self.refused("it is not valid yet")
@@ -182,7 +182,8 @@ final class WorkloadVerifier: Sendable {
         guard fitting.count == 1 else {
             throw Self.refused(
                 fitting.isEmpty
-                    ? "the issuer publishes no key of this name for \(header.alg)" : "several keys of the issuer fit it"
+                    ? "the issuer publishes no key of this name for \(header.alg)"
+                    : "several keys of the issuer match it"
             )
         }
         guard type != "RSA" || (fitting[0].key.n?.utf8.count ?? 0) >= 342 else {
@@ -232,7 +233,7 @@ final class WorkloadVerifier: Sendable {
         let document = try await fetcher.fetch(place, limit: Self.maximumDocumentByteCount)
         let discovery = try JSONDecoder().decode(Discovery.self, from: Data(document))
         guard discovery.issuer == issuer, let keys = Self.address(discovery.jwks_uri) else {
-            throw Self.refused("the issuer's configuration is another's")
+            throw Self.refused("the configuration is that of another issuer")
         }
         let bytes = try await fetcher.fetch(keys, limit: Self.maximumDocumentByteCount)
         let published = try JSONDecoder().decode(Published.self, from: Data(bytes)).keys

@@ -207,13 +207,13 @@ extension Dashboard {
 
     static func purpose(_ role: String) -> String {
         switch role {
-        case "root": "States which keys are valid. Devices carry its first version."
-        case "targets": "States who may sign which releases and policies."
+        case "root": "Lists the valid keys. Apps contain its first version."
+        case "targets": "Authorises the signers of releases and policies."
         case "snapshot": "Lists the newest version of each document, so that no version can be withheld."
         case "timestamp": "States that the list is current."
         default:
             role.hasSuffix("@director")
-                ? "Signs which device gets which release."
+                ? "Signs the policies, which choose each device's release."
                 : role.hasSuffix("@keys")
                     ? "Signs leases of the keys that models are encrypted with."
                     : "Signs the releases of one collection."

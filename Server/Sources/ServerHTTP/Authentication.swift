@@ -25,7 +25,7 @@ struct Authentication: RouterMiddleware {
         guard let header = request.headers[.authorization] else { return try await next(request, context) }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
-            throw ServiceError(.unauthenticated, "Only Authorization: Bearer is known here.")
+            throw ServiceError(.unauthenticated, "Only Authorization: Bearer is supported.")
         }
         var context = context
         let text = String(parts[1])

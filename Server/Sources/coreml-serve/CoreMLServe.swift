@@ -11,7 +11,7 @@ import UnixSignals
 struct CoreMLServe: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coreml-serve",
-        abstract: "Serve Core ML models by the Open Inference Protocol (KServe v2) over HTTP and gRPC.",
+        abstract: "Serve Core ML models over HTTP and gRPC with the Open Inference Protocol (KServe v2).",
         discussion: """
             Clients are tritonclient, KServe's SDK, curl and any other client of the protocol.
 

@@ -24,7 +24,7 @@ struct Check: AsyncParsableCommand {
         for (kind, count) in report.counts.sorted(by: { $0.key < $1.key }) { print("\(count) \(kind)") }
         if !report.unreferenced.isEmpty { print("\(report.unreferenced.count) files of uploads that did not end") }
         for problem in report.problems { print("WRONG: \(problem)") }
-        print(report.problems.isEmpty ? "All is well." : "\(report.problems.count) problems.")
+        print(report.problems.isEmpty ? "No problems found." : "\(report.problems.count) problems.")
         if !report.problems.isEmpty { throw ExitCode.failure }
     }
 }

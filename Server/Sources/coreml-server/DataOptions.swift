@@ -18,7 +18,7 @@ struct DataOptions: ParsableArguments {
     var database: String?
     @Option(
         help: """
-            Storage that speaks S3 and that several servers share, s3://bucket/prefix?endpoint=https://host&region=name; else \
+            S3-compatible storage that several servers share, s3://bucket/prefix?endpoint=https://host&region=name; otherwise \
             files are in the folder. COREML_BLOBS sets it too. Its key: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.
             """
     )

@@ -12,7 +12,7 @@ struct Export: AsyncParsableCommand {
             signs them again. Keys of encrypted models come from the server alone: configure the host to forward \
             /v1/challenge, /v1/enroll, /v1/renew, /v1/keys and /v1/revocations to it.
 
-            EXAMPLES
+            Examples:
               coreml-server export --data /var/lib/coreml --to /srv/www/models
               coreml-server export --data ./data --to ./site --team acme
             """
@@ -27,7 +27,7 @@ struct Export: AsyncParsableCommand {
         // Documents that are about to expire would be of little use.
         try await service.renewSignatures()
         let summary = try await service.export(to: folder, teams: teams.isEmpty ? nil : Set(teams))
-        print("\(folder): \(summary.written) files written (\(summary.byteCount) bytes), \(summary.kept) as they were")
+        print("\(folder): \(summary.written) files written (\(summary.byteCount) bytes), \(summary.kept) unchanged")
         if let expires = summary.expires { print("Export again before \(expires.formatted(.iso8601)).") }
     }
 }

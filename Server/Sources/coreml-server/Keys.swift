@@ -18,7 +18,7 @@ struct Keys: AsyncParsableCommand {
             server, which shares a secret with it and forwards the requests of devices. An attacker who controls the \
             deployment server then reads neither the keys of teams nor those of models.
 
-            EXAMPLES
+            Examples:
               coreml-server keys secret -o link.secret
               coreml-server keys serve --data /var/lib/coreml-keys --secret link.secret \\
                 --host 10.0.0.2
@@ -74,7 +74,7 @@ struct Keys: AsyncParsableCommand {
     }
 
     struct Serve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Answers the deployment server.")
+        static let configuration = CommandConfiguration(abstract: "Runs the key service.")
 
         @OptionGroup var place: Place
         @Option(help: "The file with the shared secret, made by coreml-server keys secret.") var secret: String
@@ -83,8 +83,8 @@ struct Keys: AsyncParsableCommand {
         @Flag(
             name: .customLong("holds-enrolment"),
             help: """
-                Make tokens and conditions of enrolment here alone (keys token, keys enrolment), and demand a token of every device: \
-                then the deployment server cannot enrol devices itself.
+                Make tokens and conditions of enrolment only here (keys token, keys enrolment), and require a token from every \
+                device: then the deployment server cannot enrol devices itself.
                 """
         )
         var holdsEnrolment = false
@@ -165,7 +165,7 @@ struct Keys: AsyncParsableCommand {
         @OptionGroup var place: Place
         @Option(help: "The team's identifier.") var team: String
         @Option(help: "The app's identifier.") var app: String
-        @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Demand an enrolment token.")
+        @Flag(name: .customLong("requires-token"), inversion: .prefixedNo, help: "Require an enrolment token.")
         var requiresToken = true
         @Option(help: "The maximum number of devices; unlimited by default.") var limit: Int?
 

@@ -18,7 +18,7 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Without further options the server keeps everything in one folder and answers on this machine only.
 
-            EXAMPLES
+            Examples:
               coreml-server serve --data ./data
               coreml-server serve --data /var/lib/coreml --host 0.0.0.0 \\
                 --address https://models.example.org

@@ -5,11 +5,11 @@ import Foundation
 struct Vault: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "Moves the key that seals all other keys to another server or a safe place.",
+        abstract: "Exports and imports the key that seals all other keys.",
         discussion: """
             Servers that share a database need the same vault. Each seals its own copy as strongly as its machine can.
 
-            EXAMPLES
+            Examples:
               coreml-server vault export --data ./first -o vault.mlmodelkey \\
                 --passphrase-file secret
               coreml-server vault import --data ./second vault.mlmodelkey \\

@@ -158,7 +158,7 @@ extension Serving {
             if from != to { parts.append("\(outcome) from \(Percent.text(from)) to \(Percent.text(to))") }
         }
         if salt != new.salt, single == nil || new.single == nil {
-            parts.append("devices are dealt again (salt \"\(salt)\" → \"\(new.salt)\")")
+            parts.append("buckets are reassigned (salt \"\(salt)\" → \"\(new.salt)\")")
         } else if parts.isEmpty, splits != new.splits, single == nil {
             parts.append("other buckets for the same shares")
         }

@@ -11,7 +11,7 @@ package enum FolderEncryption {
         if let date = key.notAfter, date < Dates.now {
             throw ModelError(
                 .invalidInput,
-                "The key \(key.keyID) was to be used until \(date); make a new one with coreml key rotate."
+                "The key \(key.keyID) expired on \(date); make a new one with coreml key rotate."
             )
         }
         if key.publicKey == nil, key.secret == nil { throw KeyPair.locked(key) }

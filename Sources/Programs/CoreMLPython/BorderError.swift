@@ -36,8 +36,8 @@ enum BorderError: LocalizedError {
         case .pixelLayout(let value): "\(value) is not a pixel layout; pass 0 (BGRA), 1 (grey) or 2 (grey float16)"
         case .noPicture(let name): "feature '\(name)' is not an image; coreml_features_list tells the types"
         case .otherLayout(let name, let value):
-            "picture '\(name)' is not of layout \(value); pass the one that coreml_features_image_size returns"
-        case .picture(let width, let height): "no memory for a picture of \(width)×\(height) pixels"
+            "image '\(name)' is not of layout \(value); pass the one that coreml_features_image_size returns"
+        case .picture(let width, let height): "no memory for an image of \(width)×\(height) pixels"
         case .memory(let count): "no memory for \(count) bytes"
         case .feature(let name): "feature '\(name)' is of a type that this interface does not carry"
         case .stateName(let name, let names): "the model has no state '\(name)'; its states are \(names)"
@@ -47,7 +47,7 @@ enum BorderError: LocalizedError {
         case .exampleWithoutValue(let name, let index):
             "example \(index) of the batch has no value for '\(name)'; give one to all examples or to none"
         case .emptyPicture(let name, let width, let height):
-            "the picture given for '\(name)' has \(width) × \(height) pixels"
+            "the image given for '\(name)' has \(width) × \(height) pixels"
         case .rank(let name, let rank): "output '\(name)' has \(rank) axes; at most \(Slot.maximumRank) are passed on"
         case .backing(let name, let provided, let actual):
             "the array given for output '\(name)' has the shape \(provided), the output has \(actual)"

@@ -20,7 +20,7 @@ final class Picture {
     /// - Throws: `TrainingError` for another number of channels, and for a picture that is empty or too large.
     convenience init(_ pixels: UnsafeRawPointer, width: Int, height: Int, channels: Int) throws {
         guard 1...Self.limit ~= width, 1...Self.limit ~= height, [1, 3, 4].contains(channels) else {
-            throw TrainingError("a picture of \(width) × \(height) pixels of \(channels) bytes cannot be used")
+            throw TrainingError("an image of \(width) × \(height) pixels of \(channels) bytes cannot be used")
         }
         let bytes = UnsafeRawBufferPointer(start: pixels, count: width * height * channels)
         guard channels > 1 else {
@@ -88,7 +88,7 @@ public func predictPictures(
     reporting(failure) {
         let model = object(model, as: Model.self).model
         guard let predict = model.predictPictures else {
-            throw TrainingError("\(model.facts.task) does not predict from pictures")
+            throw TrainingError("\(model.facts.task) does not predict from images")
         }
         let bitmaps = (0..<count).map { object(pictures[$0], as: Picture.self).bitmap }
         return handle(Frame(try predict(bitmaps, Options(json: String(cString: options), of: "predict"))))
@@ -104,7 +104,7 @@ public func stylizePicture(
 ) -> UnsafeMutableRawPointer? {
     reporting(failure) {
         let model = object(model, as: Model.self).model
-        guard let stylize = model.stylize else { throw TrainingError("\(model.facts.task) does not draw pictures") }
+        guard let stylize = model.stylize else { throw TrainingError("\(model.facts.task) does not draw images") }
         return handle(Picture(try stylize(object(picture, as: Picture.self).bitmap)))
     }
 }

@@ -25,7 +25,7 @@ enum StyleTasks {
         let options = request.options
         guard let style = try options.text("styleImage"), let contents = try options.text("contentDirectory") else {
             throw TrainingError(
-                "\(request.task) needs style_image, a picture, and content_directory, a folder of pictures"
+                "\(request.task) needs style_image, an image, and content_directory, a folder of images"
             )
         }
         let fitting = try options.choice("processingOption", Fitting.self) ?? .centerCrop
@@ -74,11 +74,11 @@ enum StyleTasks {
         return TrainedModel(
             facts: facts,
             evaluate: { _ in throw TrainingError("a style has no metrics; look at what stylize draws") },
-            predict: { _ in throw TrainingError("a style predicts no table; stylize draws pictures") },
+            predict: { _ in throw TrainingError("a style predicts no table; stylize draws images") },
             write: { try model.write(to: $0, metadata: $1) },
             stylize: { picture in
                 guard let drawn = try model.stylize(image: CGImage(picture, isOpaque: true)) else {
-                    throw TrainingError("the model drew no picture")
+                    throw TrainingError("the model drew no image")
                 }
                 return drawn.bitmap
             }

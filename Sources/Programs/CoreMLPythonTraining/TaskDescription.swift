@@ -88,9 +88,12 @@ struct TaskDescription: Encodable {
                     ("similarity", "text", .text("cosine"), "The similarity of items: jaccard, cosine or pearson."),
                     (
                         "threshold", "number", .number(recommender.threshold),
-                        "Items of lower or equal similarity are not similar."
+                        "The similarity threshold: lower or equal similarities are dropped."
                     ),
-                    ("maxCount", "integer", .integer(recommender.maxCount), "The most similar items kept of an item."),
+                    (
+                        "maxCount", "integer", .integer(recommender.maxCount),
+                        "The maximum number of similar items that are kept for an item."
+                    ),
                 ]
             ),
         ]
@@ -128,7 +131,10 @@ struct TaskDescription: Encodable {
                 "SoundClassifier",
                 [
                     ("maxIterations", "integer", number(sound.maxIterations), "The maximum number of iterations."),
-                    ("overlapFactor", "number", .number(sound.overlapFactor), "How far windows overlap: 0 to below 1."),
+                    (
+                        "overlapFactor", "number", .number(sound.overlapFactor),
+                        "The fraction of a window that overlaps the next one: 0 to below 1."
+                    ),
                     (
                         "layerSizes", "integers", .none,
                         "The sizes of the hidden layers of a perceptron; logistic regression without."
@@ -168,7 +174,7 @@ struct TaskDescription: Encodable {
                     ("maxIterations", "integer", .integer(image.maxIterations), "The maximum number of iterations."),
                     (
                         "augmentations", "texts", .none,
-                        "Changed copies that are learned from, too, by Create ML's names."
+                        "Augmentations: changed copies that are added to the training data, by Create ML's names."
                     ),
                     ("featureExtractor", "text", .none, "An installed extractor, a model's path, or learned."),
                     ("featureExtractorOutput", "text", .none, "The output of your own model with the features."),
@@ -179,7 +185,7 @@ struct TaskDescription: Encodable {
                 "ObjectDetector",
                 isClassifier: false,
                 [
-                    ("batchSize", "integer", .none, "The number of views of pictures in an iteration."),
+                    ("batchSize", "integer", .none, "The number of views of images in an iteration."),
                     ("maxIterations", "integer", .none, "The maximum number of iterations."),
                 ]
             ),

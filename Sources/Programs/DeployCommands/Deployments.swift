@@ -43,7 +43,7 @@ struct ReleaseCommand: ParsableCommand {
     )
     var slowdown = 3.0
     @Option(help: "The oldest runtime that can load the models.") var minimumRuntime: String?
-    @Option(help: "What is new.") var note: String?
+    @Option(help: "The release notes.") var note: String?
     @Option(help: "The number of earlier releases to make deltas from.") var deltas = 3
     @OptionGroup var server: ServerOptions
 
@@ -117,11 +117,11 @@ struct ReleaseCommand: ParsableCommand {
 struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a deployment: which devices get which release of a collection.",
+        abstract: "Make a deployment: rules that choose the release of a collection for each device.",
         discussion: """
             A rule is ATTRIBUTE OPERATOR VALUE[,VALUE…]: RELEASE. Attributes: \(attributes); operators: \(operators). \
             Rules are evaluated in order, and the first match decides. RELEASE is a number, "bundled" (the models of the \
-            app) or "keep" (what the device has).
+            app) or "keep" (the device's current models).
 
             Examples:
               coreml deploy create --app shop --collection FlowerModels --default 1 \\

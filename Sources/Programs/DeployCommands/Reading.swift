@@ -59,7 +59,9 @@ struct ArchivesCommand: ParsableCommand {
             let all = try ServerClient.decode([Entry].self, try client.get(team.path + "/archives"))
             let fitting = all.filter { $0.sha256.hasPrefix(archive) }
             guard fitting.count == 1 else {
-                throw Failure(fitting.isEmpty ? "No archive begins with \(archive)." : "Several archives begin so.")
+                throw Failure(
+                    fitting.isEmpty ? "No archive begins with \(archive)." : "Several archives begin with \(archive)."
+                )
             }
             hash = fitting[0].sha256
         }
@@ -298,7 +300,7 @@ struct AuditCommand: ParsableCommand {
             let data = try client.get(team.path + "/audit/verification")
             if let expect { try check(expect, client) }
             try server.show(data, as: Verification.self) {
-                print("The log is as it was written: \($0.entries) entries, the last is \($0.sequence):\($0.hash)")
+                print("The log is unchanged: \($0.entries) entries, the last is \($0.sequence):\($0.hash)")
             }
             return
         }

@@ -137,7 +137,9 @@ struct ApprovalsCommand: ParsableCommand {
     func run() throws {
         let data = try server.client().put("apps/\(app)/approvals", Body(environments: environments))
         try server.show(data, as: App.self) { app in
-            print(app.approvals.isEmpty ? "nobody must approve" : "approved: \(app.approvals.joined(separator: ", "))")
+            print(
+                app.approvals.isEmpty ? "no approval is required" : "approved: \(app.approvals.joined(separator: ", "))"
+            )
         }
     }
 }

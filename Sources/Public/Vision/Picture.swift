@@ -30,7 +30,7 @@ final class Picture {
         case .cgImage(let image): stored = image.bitmap
         case .pixelBuffer(let buffer):
             guard let bitmap = buffer.bitmap else {
-                throw VNError(.invalidImage, "\(buffer) is not a picture; use a colour or grey pixel format.")
+                throw VNError(.invalidImage, "\(buffer) is not an image; use a colour or grey pixel format.")
             }
             stored = bitmap
         case .data(let data): (stored, turn) = try decode(data, "the data")

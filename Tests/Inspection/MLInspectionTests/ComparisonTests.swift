@@ -36,7 +36,7 @@ struct ComparisonTests {
         #expect(abs(weight.relativeDistance - 0.5 / length) < 1e-12)
         let other = (5 * 0.0625 + 0.5625).squareRoot()
         #expect(abs(weight.cosine - (5 * 0.0625 + 0.1875) / (length * other)) < 1e-12)
-        #expect(comparison.summary == "same interface, same structure, 1 of 4 tensors moved, all in 'last'")
+        #expect(comparison.summary == "same interface, same structure, 1 of 4 tensors changed, all in 'last'")
     }
 
     /// Zeros that stay zeros did not change; a direction is lost only when one of both is zero.
@@ -65,7 +65,7 @@ struct ComparisonTests {
         let comparison = compare(M.network(), half)
         #expect(comparison.moved.isEmpty && !comparison.isIdentical)
         #expect(comparison.weights.first { $0.name == "first.weights" }?.otherStorage.description == "float16")
-        #expect(comparison.summary.contains("no tensor moved, 1 stored differently"), "\(comparison.summary)")
+        #expect(comparison.summary.contains("no tensor changed, 1 stored differently"), "\(comparison.summary)")
         half.neuralNetwork.layers[0].innerProduct.weights = .with {
             $0.rawValue = SpecBytes.field([0b0101_0101, 0b0101_0101, 0b0101_0110])
             $0.quantization.numberOfBits = 2

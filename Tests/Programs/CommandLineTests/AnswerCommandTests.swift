@@ -154,7 +154,7 @@ struct AnswerCommandTests {
         let run = try answer(["--picture-language", "deu"] + asked, environment: found)
         #expect(run.status == 0 && run.output.contains("⟦Steve Jobs⟧."), "\(run.output)\(run.errors)")
         let failed = try answer(asked, environment: found)
-        #expect(failed.status == 1 && failed.errors.contains("could not read the picture (status 3)"))
+        #expect(failed.status == 1 && failed.errors.contains("could not read the image (status 3)"))
         let absent = try answer(asked, environment: ["PATH": folder.path("nowhere")])
         #expect(absent.status == 1 && absent.errors.contains("apt-get install tesseract-ocr"), "\(absent.errors)")
     }

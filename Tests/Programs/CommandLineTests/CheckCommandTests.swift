@@ -61,7 +61,7 @@ struct CheckCommandTests {
         #expect(same.status == 0 && same.output.contains("no difference"), "\(same.output)\(same.errors)")
         let other = try coreml("diff", a, b)
         #expect(other.status == 1, "\(other.errors)")
-        #expect(other.output.contains("same interface, same structure, 1 of 2 tensors moved"), "\(other.output)")
+        #expect(other.output.contains("same interface, same structure, 1 of 2 tensors changed"), "\(other.output)")
         #expect(other.output.contains("double.weights [2, 2]"))
         let facts = try coreml("diff", a, b, "--json")
         let weights = try #require(try CommandFolder.last(facts)["weights"] as? [[String: Any]])

@@ -66,7 +66,7 @@ struct LabelledPictureCommandTests {
         try CommandFolder.expectFailures([
             (["evaluate", model, folder.path("empty")], 1, "holds no images"),
             (["evaluate", model, folder.path("broken")], 1, "broken/3/a.png"),
-            (["evaluate", line, data], 1, "for models that take one picture"),
+            (["evaluate", line, data], 1, "for models that take one image"),
         ])
     }
 }

@@ -103,7 +103,7 @@ struct TrainImageCommandTests {
         #expect(wrong.count == 1 && wrong[0]["prediction"] as? String == "blue")
         #expect((found["skipped"] as? [[String: String]])?.first?["file"]?.hasSuffix("text.png") == true)
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("Pictures that went wrong (all pictures): 1") && html.contains("data:image/jpeg;base64,"))
+        #expect(html.contains("Misclassified images (all images): 1") && html.contains("data:image/jpeg;base64,"))
 
         let picture = try folder.write(bmp([200, 40, 40], 50, width: 30, height: 10), "wide.bmp")
         let prediction = try coreml("predict", model, "--input", "image=\(picture)", "--json")

@@ -31,7 +31,7 @@ package struct CollectionStatus: Sendable, CustomStringConvertible {
         guard let check else { return (lines + ["  the server was never contacted"]).joined(separator: "\n") }
         lines.append("  asked \(check.date): \(check.result.rawValue)\(check.code.map { " (\($0))" } ?? "")")
         if let message = check.message { lines.append("    \(message)") }
-        if let next = check.next { lines.append("  asks again about \(next)") }
+        if let next = check.next { lines.append("  next check about \(next)") }
         if let version = check.policyVersion {
             lines.append("  policy \(version) of \(check.deployment ?? "no deployment"):")
         }

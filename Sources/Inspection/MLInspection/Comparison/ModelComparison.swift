@@ -70,14 +70,14 @@ package struct ModelComparison: Sendable {
         if !weights.isEmpty {
             let moved = moved.count
             if moved == 0 {
-                parts.append("no tensor moved")
+                parts.append("no tensor changed")
             } else {
-                parts.append("\(moved) of \(weights.count) tensors moved" + whereMoved)
+                parts.append("\(moved) of \(weights.count) tensors changed" + whereMoved)
             }
             let repacked = weights.count { $0.storage != $0.otherStorage }
             if repacked > 0 { parts.append("\(repacked) stored differently") }
         }
-        if !unpaired.isEmpty { parts.append("\(unpaired.count) tensors without a partner") }
+        if !unpaired.isEmpty { parts.append("\(unpaired.count) tensors without a counterpart") }
         return parts.joined(separator: ", ")
     }
 

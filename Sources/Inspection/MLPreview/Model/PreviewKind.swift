@@ -14,7 +14,7 @@ package enum PreviewKind: String, Sendable, CaseIterable {
         case .imageSegmenter: "Picture segmentation"
         case .depthEstimator: "Depth estimation"
         case .poseEstimator: "Pose estimation"
-        case .pictureMaker: "Picture to picture"
+        case .pictureMaker: "Image to image"
         case .pictureFeatures: "Picture features"
         case .soundClassifier: "Sound classifier"
         case .textClassifier: "Text classifier"

@@ -19,15 +19,15 @@ struct AnswerQuestions: ParsableCommand {
               man ls | coreml answer --text - 'Which option sorts by size?' --top 3
               coreml answer --picture page.png 'When does the library open?'
 
-            A span model (--model) marks the words of the answer: BERT trained on SQuAD, with the interface of Apple's \
-            BERT-SQuAD (wordIDs, wordTypes) or of Hugging Face (input_ids, attention_mask, token_type_ids). Long texts are \
-            read in parts that overlap. Its score is the probability of the words.
+            A span model (--model), such as BERT trained on SQuAD, marks the words of the answer. It has the interface of \
+            Apple's BERT-SQuAD (wordIDs, wordTypes) or of Hugging Face (input_ids, attention_mask, token_type_ids). Long texts \
+            are read in parts that overlap. The score is the probability of the words.
 
-            Without --model the sentence is marked whose meaning is closest to the question's, by the sentence encoder that \
-            'coreml extractor install minilm-l6-v2' stores; its score is a cosine. Another encoder can be named with \
-            --encoder and --vocabulary.
+            Without --model, the sentence whose meaning is closest to the question's is marked. The sentence encoder that \
+            'coreml extractor install minilm-l6-v2' stores finds it, or the one in --encoder and --vocabulary; the score is a \
+            cosine.
 
-            Without QUESTIONS they are read from standard input, one per line.
+            Without QUESTIONS, questions are read from standard input, one per line.
 
             Exit status: 0 success, 1 failure, 64 wrong usage.
             """
@@ -37,13 +37,13 @@ struct AnswerQuestions: ParsableCommand {
     var questions: [String] = []
     @Option(help: "The text, a UTF-8 file; - for standard input.")
     var text: String?
-    @Option(help: "A picture of the text, which the program tesseract reads.")
+    @Option(help: "An image of the text, which the program tesseract reads.")
     var picture: String?
-    @Option(name: .customLong("picture-language"), help: "The language of the picture's text, as tesseract names it.")
+    @Option(name: .customLong("picture-language"), help: "The language of the image's text, as tesseract names it.")
     var pictureLanguage = "eng"
     @Option(help: "A span model: a .mlmodel file, a .mlpackage or a compiled .mlmodelc folder.")
     var model: String?
-    @Option(help: "A sentence encoder in place of the installed one.")
+    @Option(help: "A sentence encoder, instead of the installed one.")
     var encoder: String?
     @Option(help: "The model's vocabulary: word pieces, one per line, as in BERT's vocab.txt.")
     var vocabulary: String?
@@ -59,12 +59,12 @@ struct AnswerQuestions: ParsableCommand {
     var stride: Int?
     @Flag(
         name: .customLong("allow-no-answer"),
-        help: "Span models that were trained on questions without an answer: say when there is none."
+        help: "Span models that were trained on unanswerable questions, too: print no answer where they find none."
     )
     var allowsNoAnswer = false
     @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
-    @Flag(help: "Print a JSON object a question.")
+    @Flag(help: "Print a JSON object for each question.")
     var json = false
 
     func validate() throws {
@@ -258,7 +258,7 @@ enum PictureText {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Failure("\(path): tesseract could not read the picture (status \(process.terminationStatus))")
+            throw Failure("\(path): tesseract could not read the image (status \(process.terminationStatus))")
         }
         let lines = String(decoding: text, as: UTF8.self).replacingOccurrences(of: "\u{C}", with: "\n")
         guard lines.contains(where: { !$0.isWhitespace }) else {

@@ -12,7 +12,7 @@ extension Evaluate {
         report.facts = [("pictures", "\(found.pictures.count)")]
         report.add(training: nil, validation: found.metrics)
         report.objects = ObjectsPart(
-            rows: "all pictures",
+            rows: "all images",
             metrics: found.metrics,
             pictures: found.pictures,
             skipped: found.skipped

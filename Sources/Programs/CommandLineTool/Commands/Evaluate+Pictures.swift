@@ -18,7 +18,7 @@ extension Evaluate {
         let needed = interface.input.filter { !$0.type.isOptional }
         guard needed.count == 1, case .imageType(let type)? = needed[0].type.type else {
             throw Failure(
-                "'\(data)' is a folder; a folder of pictures for each label is for models that take one picture\n"
+                "'\(data)' is a folder; a folder of images for each label is for models that take one image\n"
                     + InputReader(interface: interface).inputList
             )
         }
@@ -31,7 +31,7 @@ extension Evaluate {
             report.facts = [("pictures", "\(files.count)"), ("predicted", predicted.name)]
             report.add(training: nil, validation: found.metrics)
             report.pictures = PicturesPart(
-                rows: "all pictures",
+                rows: "all images",
                 misclassified: found.misclassified,
                 skipped: found.skipped
             )

@@ -34,11 +34,11 @@ struct Evaluate: ParsableCommand {
               sounds,         are counted by text, token, window and sample
               activities
               an image input  also a folder with a folder of images for each label, as
-                              for 'coreml update'; the report lists misclassified pictures
+                              for 'coreml update'; the report lists misclassified images
                               of models from 'coreml train image', and continues after
                               files that cannot be read
               a detector      as for 'coreml train object'; the report has the average
-                              precision of each label, and pictures with correct, wrong
+                              precision of each label, and images with correct, wrong
                               and missed detections
               a recommender   a table of users' choices; items are recommended from those
                               in --observed, a table of their earlier choices
@@ -92,7 +92,7 @@ struct Evaluate: ParsableCommand {
     @OptionGroup var cells: DelimiterOption
     @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?
-    @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
+    @Option(help: "Write the report to this file: an .html page, or an image: .png, .svg or .pdf.")
     var report: String?
     @Flag(help: "Print JSON.")
     var json = false

@@ -150,7 +150,7 @@ struct ConvertExtractor: ParsableCommand {
         abstract: "Write a feature extractor as a Core ML model, from its package's file or its weights.",
         discussion: """
             Weights that you trained yourself with the same architecture can be converted, too: their file is not \
-            compared with the known one. --value names values of the network to output in place of the features, such as \
+            compared with the known one. --value names values of the network to output instead of the features, such as \
             stem.relu6, block2.expand.relu6 or block4.output.
 
             Of an extractor with several networks, --network names the one to write: detector or landmarks of \

@@ -26,7 +26,7 @@ struct Predict: ParsableCommand {
               coreml predict Films.mlmodel --observed ratings.csv --user 7 --k 5
 
             FILES are inputs of the model's kind, or folders of them: images for an image input, sounds, tables of sensor \
-            samples, pictures of hands, videos or folders of their frames, tables of key points, texts. Each is a separate \
+            samples, images of hands, videos or folders of their frames, tables of key points, texts. Each is a separate \
             prediction; for sounds, actions and poses the prediction of a file is the mean over its windows, for activities \
             there is one for each sample; with --windows there is one for each window, divided as in 'coreml evaluate'.
 
@@ -57,7 +57,7 @@ struct Predict: ParsableCommand {
         help: "Write every output to this file: .csv, .json, .jsonl, .npz, .png, or folder/."
     )
     var output: String?
-    @Option(help: "Detectors: draw the boxes on the pictures, into this .png or .jpg file, or folder/.")
+    @Option(help: "Detectors: draw the boxes on the images, into this .png or .jpg file, or folder/.")
     var draw: String?
     @Flag(help: "Print JSON.")
     var json = false

@@ -5,7 +5,7 @@ import Foundation
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve models over HTTP and gRPC by the Open Inference Protocol (KServe v2).",
+        abstract: "Serve models over HTTP and gRPC with the Open Inference Protocol (KServe v2).",
         discussion: """
             Examples:
               coreml serve MobileNet.mlpackage

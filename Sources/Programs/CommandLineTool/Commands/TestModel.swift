@@ -17,7 +17,7 @@ struct TestModel: ParsableCommand {
 
             A number passes when |got - expected| <= absolute + relative x |expected|; an expected NaN must be NaN. Labels, \
             text, sequences and integers must be equal, and images may differ by a few levels at most. For each case that \
-            fails the largest deviation of each output is shown: its place, the expected and the actual value.
+            fails the largest deviation of each output is shown: its position, the expected and the actual value.
 
             --record runs the inputs (of --vectors, otherwise generated ones) and writes the model's outputs: vectors for \
             testing a changed or converted model.
@@ -163,7 +163,7 @@ struct TestModel: ParsableCommand {
             let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
             guard (1...2).contains(parts.count), let first = parts[0], first >= 0,
                 parts.count == 1 || (parts[1] ?? -1) >= 0
-            else { throw ValidationError("'\(text)' is not a value of \(option); one or two numbers from 0 are") }
+            else { throw ValidationError("'\(text)' is not a value of \(option); give one or two numbers from 0") }
             return (first, parts.count == 2 ? parts[1] : nil)
         }
         for text in tolerance {

@@ -35,7 +35,7 @@ struct TrainingOptions: ParsableArguments {
     var resume: String?
     @Option(help: "The number of iterations between two checkpoints.")
     var checkpointInterval = 10
-    @Option(help: "Write the report to this file: an .html page, or a picture: .png, .svg or .pdf.")
+    @Option(help: "Write the report to this file: an .html page, or an image: .png, .svg or .pdf.")
     var report: String?
     @Option(help: "The number of worker threads; all cores by default.")
     var threads: Int?

@@ -7,7 +7,7 @@ import MLNumerics
 struct TrainImage: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "image",
-        abstract: "Train a classifier of pictures.",
+        abstract: "Train an image classifier.",
         discussion: """
             Examples:
               coreml extractor install efficientnet-lite0
@@ -19,26 +19,26 @@ struct TrainImage: ParsableCommand {
               coreml train image flowers/ --extractor Mine.mlpackage \\
                 --extractor-output features -o Flowers.mlpackage
 
-            DATA is a folder with a folder of pictures for each label; a folder of files whose names begin with their \
+            DATA is a folder with a folder of images for each label; a folder of files whose names begin with their \
             labels, such as rose.1.jpg; or a .csv, .tsv or .json table of files, relative to the table, and labels. Files \
-            that cannot be read, and pictures with two labels, are left out and listed. Pictures are center-cropped, as by \
+            that cannot be read, and images with two labels, are left out and listed. Images are center-cropped, as by \
             'coreml predict' with the model. Without --extractor the features are those of efficientnet-lite0 if it is \
-            installed; otherwise they are learned from the training pictures, as with '--extractor learned', with a warning: \
-            glyphs, textures and fixed scenes can be told apart so, natural categories need the installed network. With \
-            --augment flip the prediction is the mean of the picture and its mirror image.
+            installed; otherwise they are learned from the training images, as with '--extractor learned', with a warning: \
+            such features distinguish glyphs, textures and fixed scenes; natural categories need the installed network. With \
+            --augment flip the prediction is the mean of the image and its mirror image.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
     )
 
-    @Argument(help: "A folder of pictures, or a table of files and labels.")
+    @Argument(help: "A folder of images, or a table of files and labels.")
     var data: String
     @OptionGroup var columns: ImageColumnOptions
     @Option(
         help: ArgumentHelp(
             """
             An installed extractor (coreml extractor list); a .mlmodel or .mlpackage of your own; or 'learned', for \
-            features that are learned from the training pictures. (default: efficientnet-lite0 if it is installed, \
+            features that are learned from the training images. (default: efficientnet-lite0 if it is installed, \
             otherwise learned)
             """
         )
@@ -122,7 +122,7 @@ struct TrainImage: ParsableCommand {
         let name = self.extractor ?? (warning == nil ? Extractor.efficientNetLite0.name : "learned")
         let count = files.values.reduce(0) { $0 + $1.count }
         var outcome = TrainingFlow.outcome(
-            of: "picture classifier",
+            of: "image classifier",
             (model.trainingMetrics, model.validationMetrics),
             curves: curves,
             facts: [

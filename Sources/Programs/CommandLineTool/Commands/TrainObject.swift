@@ -16,26 +16,26 @@ struct TrainObject: ParsableCommand {
               coreml train object boxes.json --units normalized --anchor top-left
               coreml predict Cards.mlmodel table.jpg --draw found.png
 
-            DATA is a folder of pictures with one .json or .csv file, or Pascal VOC's .xml files, in it; or such a file, or a \
-            folder of .xml files, with the pictures in --images or beside it. JSON is Create ML's (a list of pictures with \
-            'image' and 'annotations', each of a 'label' and 'coordinates') or COCO's; a CSV table has a row for each picture \
+            DATA is a folder of images with one .json or .csv file, or Pascal VOC's .xml files, in it; or such a file, or a \
+            folder of .xml files, with the images in --images or beside it. JSON is Create ML's (a list of images with \
+            'image' and 'annotations', each of a 'label' and 'coordinates') or COCO's; a CSV table has a row for each image \
             with a column 'annotations' of Create ML's JSON, or a row for each object with 'label' and xmin, ymin, xmax, ymax \
             or x, y, width, height.
 
-            Pictures that cannot be read, pictures of another shape than their annotations state, and boxes that are empty \
-            or outside are left out and listed. Pictures are stretched to 320 × 320 pixels, as 'coreml predict' does with \
+            Images that cannot be read, images of another shape than their annotations state, and boxes that are empty \
+            or outside are left out and listed. Images are stretched to 320 × 320 pixels, as 'coreml predict' does with \
             the model. Training uses crops, mirror images and changed lighting, new ones in each iteration.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
     )
 
-    @Argument(help: "A folder of annotated pictures, or a file or folder of annotations.")
+    @Argument(help: "A folder of annotated images, or a file or folder of annotations.")
     var data: String
     @OptionGroup var annotations: BoxOptions
-    @Option(help: "The maximum number of iterations; 1,200 to 4,000 by the number of pictures if left out.")
+    @Option(help: "The maximum number of iterations; 1,200 to 4,000 by the number of images if left out.")
     var iterations: Int?
-    @Option(help: "The number of views of pictures in an iteration.")
+    @Option(help: "The number of views of images in an iteration.")
     var batchSize = 16
     @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
@@ -80,8 +80,8 @@ struct TrainObject: ParsableCommand {
                 title: "object detector",
                 algorithm: "object detector",
                 facts: [
-                    ("data", "\(data), \(count) pictures"), ("labels", model.labels.joined(separator: ", ")),
-                    ("left out", "\(left) pictures"),
+                    ("data", "\(data), \(count) images"), ("labels", model.labels.joined(separator: ", ")),
+                    ("left out", "\(left) images"),
                 ],
                 json: ["pictures": count, "labels": model.labels],
                 report: report,

@@ -4,7 +4,7 @@ import CreateML
 struct TrainHandPose: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-pose",
-        abstract: "Train a classifier of hand poses in pictures.",
+        abstract: "Train a hand pose classifier.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-hands
@@ -12,16 +12,16 @@ struct TrainHandPose: ParsableCommand {
               coreml train hand-pose pictures.csv --file path --label sign --augment flip
               coreml train hand-pose keypoints.json
 
-            DATA is a folder with a folder of pictures for each label; a folder of pictures whose names begin with their \
+            DATA is a folder with a folder of images for each label; a folder of images whose names begin with their \
             labels, such as fist.1.jpg; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of \
-            key points (session_id, label, keypoints). Hands are found by the extractor mediapipe-hands; pictures without a \
-            hand are left out and listed. The model takes key points; 'coreml predict' finds them in pictures, too.
+            key points (session_id, label, keypoints). Hands are found by the extractor mediapipe-hands; images without a \
+            hand are left out and listed. The model takes key points; 'coreml predict' finds them in images, too.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
     )
 
-    @Argument(help: "A folder of pictures, or a table of files and labels, or of key points.")
+    @Argument(help: "A folder of images, or a table of files and labels, or of key points.")
     var data: String
     @OptionGroup var columns: PoseColumnOptions
     @Option(
@@ -72,7 +72,7 @@ struct TrainHandPose: ParsableCommand {
 struct ActionOptions: ParsableArguments {
     @Option(help: "The number of frames in a window, at least 9.")
     var window = MLActionClassifier.__Defaults.predictionWindowSize
-    @Option(help: "The frame rate: pictures of a video that are used for each second.")
+    @Option(help: "The frame rate: frames of a video that are used for each second.")
     var frameRate = MLActionClassifier.__Defaults.targetFrameRate
     @Option(help: "The maximum number of iterations.")
     var iterations = MLActionClassifier.__Defaults.maximumIterations
@@ -99,7 +99,7 @@ struct ActionOptions: ParsableArguments {
 struct TrainHandAction: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hand-action",
-        abstract: "Train a classifier of hand actions in videos.",
+        abstract: "Train a hand action classifier from videos.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-hands
@@ -134,7 +134,7 @@ struct TrainHandAction: ParsableCommand {
 struct TrainAction: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "action",
-        abstract: "Train a classifier of a person's actions in videos.",
+        abstract: "Train an action classifier from videos of people.",
         discussion: """
             Examples:
               coreml extractor install mediapipe-body
@@ -144,7 +144,7 @@ struct TrainAction: ParsableCommand {
 
             DATA is a folder with a folder for each label; a folder of files whose names begin with their labels, such as \
             jump.1.mp4; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of key points \
-            (session_id, label, keypoints). A file is a video, which the program ffmpeg reads, a folder of pictures, one for \
+            (session_id, label, keypoints). A file is a video, which the program ffmpeg reads, a folder of images, one for \
             each frame in the order of their names, or a table of one recording's key points. One person is followed through \
             each video; videos without a person are left out and listed.
 

@@ -17,7 +17,7 @@ struct TrainRecommender: ParsableCommand {
                 --json
 
             DATA is a .csv, .tsv or .json table, or an SFrame, with a row for each choice: a user, an item and, with \
-            --rating, a rating, a number; the last rating of an item by a user counts. Users and items are identified by text or \
+            --rating, a number; the last rating of an item by a user counts. Users and items are identified by text or \
             whole numbers. Two items are similar when the same users chose them.
 
             Precision is the share of the recommended items that a user chose in the held-out rows, recall the share of \
@@ -54,7 +54,12 @@ struct TrainRecommender: ParsableCommand {
     var threshold = 0.001
     @Option(help: "The maximum number of similar items that are kept for an item.")
     var maxCount = 64
-    @Option(help: ArgumentHelp("The numbers of recommendations to measure precision and recall at.", valueName: "n,…"))
+    @Option(
+        help: ArgumentHelp(
+            "The numbers of recommendations at which precision and recall are measured.",
+            valueName: "n,…"
+        )
+    )
     var cutoffs = Cutoffs.usual
     @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
@@ -108,7 +113,7 @@ struct TrainRecommender: ParsableCommand {
                 title: name,
                 algorithm: name,
                 facts: [
-                    ("data", "\(data), \(frame.shape.rows) rows"), ("learnt from", "\(users) users, \(items) items"),
+                    ("data", "\(data), \(frame.shape.rows) rows"), ("trained on", "\(users) users, \(items) items"),
                     ("validation", validation),
                 ],
                 json: ["rows": frame.shape.rows, "users": users, "items": items, "similarity": similarity.rawValue],

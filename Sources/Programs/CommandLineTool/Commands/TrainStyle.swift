@@ -5,7 +5,7 @@ import Foundation
 struct TrainStyle: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "style",
-        abstract: "Train a network that draws pictures in the style of another picture.",
+        abstract: "Train a network that draws images in the style of another image.",
         discussion: """
             Examples:
               coreml train style mosaic.jpg photos/ -o Mosaic.mlmodel
@@ -15,23 +15,23 @@ struct TrainStyle: ParsableCommand {
               coreml train style mosaic.jpg photos/ --extractor VGG.mlpackage
               coreml predict Mosaic.mlmodel portrait.jpg -o drawn.png
 
-            STYLE is a picture (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of pictures like \
-            those that the model will draw. Files that cannot be read are left out and listed. The model takes pictures of \
+            STYLE is an image (PNG, JPEG, WebP, TIFF, GIF, BMP, HEIC), CONTENTS a folder of a few tens of images like \
+            those that the model will draw. Files that cannot be read are left out and listed. The model takes images of \
             any size from 64 × 64 pixels and keeps their size.
 
             A pretrained loss network measures the style: by default EfficientNet-Lite0, which 'coreml extractor install \
-            efficientnet-lite0' installs; --extractor names another model with one colour picture as its input. It is not \
+            efficientnet-lite0' installs; --extractor names another model with one colour image as its input. It is not \
             part of the trained model.
 
-            With --resume, a picture of the progress is written beside each checkpoint.
+            With --resume, an image of the progress is written beside each checkpoint.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
     )
 
-    @Argument(help: "The picture whose style is learnt.")
+    @Argument(help: "The image whose style is learned.")
     var style: String
-    @Argument(help: "A folder of content pictures.")
+    @Argument(help: "A folder of content images.")
     var contents: String
     @Option(help: "The strength of the style over the content, from 1 to 10.")
     var strength = MLStyleTransfer.__Defaults.styleStrength
@@ -43,9 +43,9 @@ struct TrainStyle: ParsableCommand {
     var lite = false
     @Flag(help: "Train for videos: noise in the input changes the output little.")
     var video = false
-    @Option(help: "The picture that shows the progress; the first content picture by default.")
+    @Option(help: "The image that shows the progress; the first content image by default.")
     var picture: String?
-    @Option(help: "A model with one colour picture as its input, which measures the style.")
+    @Option(help: "A model with one colour image as its input, which measures the style.")
     var `extractor`: String?
     @OptionGroup var training: TrainingOptions
 
@@ -75,7 +75,7 @@ struct TrainStyle: ParsableCommand {
             ("network", (lite ? "cnnLite" : "cnn") + (video ? ", for videos" : "")),
         ]
         if !model.skipped.isEmpty {
-            facts.append(("left out", "\(model.skipped.count) files that are not readable pictures"))
+            facts.append(("left out", "\(model.skipped.count) files that are not readable images"))
             facts += model.skipped.prefix(10).map { ("", "\($0.name): \($0.reason)") }
         }
         try flow.finish(

@@ -6,7 +6,7 @@ import MLInspection
 struct Validate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
-        abstract: "List all problems of a model file and their places.",
+        abstract: "List all problems of a model file with their locations.",
         discussion: """
             Errors make a model fail, be rejected, or behave differently from its description; warnings concern models \
             that work here but may not elsewhere. The command checks the files of a package, the encoding, the interface, \

@@ -12,7 +12,7 @@ struct WindowOptions: ParsableArguments {
     )
     var features: [String] = []
 
-    @Option(help: "Actions: the frame rate, pictures of a video that are used for each second; 30 by default.")
+    @Option(help: "Actions: the frame rate, frames of a video that are used for each second; 30 by default.")
     var frameRate: Double?
 
     func validate() throws {

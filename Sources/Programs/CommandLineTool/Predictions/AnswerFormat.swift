@@ -9,8 +9,8 @@ enum AnswerFormat {
     case csv, json, jsonLines, arrays, picture, pictures
 
     static let list =
-        ".csv, .json, .jsonl (a JSON object per line), .npz (NumPy), .png (one picture), "
-        + "or a folder for pictures, whose name ends in '/'"
+        ".csv, .json, .jsonl (a JSON object per line), .npz (NumPy), .png (one image), "
+        + "or a folder for images, whose name ends in '/'"
 
     /// - Throws: `ValidationError` for a file name without a known extension.
     init(_ path: String) throws {
@@ -38,26 +38,26 @@ enum AnswerFormat {
                 if case .imageType? = output.type.type { continue }
                 throw Failure(
                     "'\(path)': \(subject) does not hold the output '\(output.name)', \(output.typeText); write a .jsonl or "
-                        + ".csv file, with pictures beside it"
+                        + ".csv file, with images beside it"
                 )
             }
-            guard !source.outputs.isEmpty else { throw Failure("'\(path)': the model outputs no pictures") }
+            guard !source.outputs.isEmpty else { throw Failure("'\(path)': the model outputs no images") }
         }
         switch self {
         case .csv, .json, .jsonLines, .arrays: break
-        case .pictures: try requirePictures("a folder of pictures")
+        case .pictures: try requirePictures("a folder of images")
         case .picture:
-            try requirePictures("a picture")
+            try requirePictures("an image")
             guard source.outputs.count == 1 else {
                 throw Failure(
-                    "'\(path)': a picture holds one of the outputs "
+                    "'\(path)': an image holds one of the outputs "
                         + "\(source.outputs.map { "'\($0.name)'" }.joined(separator: ", ")); "
                         + "name a folder for them, with a '/' at the end"
                 )
             }
             guard !source.isList else {
                 throw Failure(
-                    "'\(path)': one picture does not hold the output '\(source.outputs[0].name)' of several predictions; "
+                    "'\(path)': one image does not hold the output '\(source.outputs[0].name)' of several predictions; "
                         + "name a folder for them, with a '/' at the end"
                 )
             }

@@ -35,7 +35,7 @@ struct DrawnBoxes: AnswerSink {
         self.isList = isFolder
         guard isFolder || !isList else {
             throw Failure(
-                "--draw '\(output)' is one picture, but there are several; name a folder with a '/' at the end"
+                "--draw '\(output)' is one image, but there are several; name a folder with a '/' at the end"
             )
         }
         if isFolder {
@@ -49,7 +49,7 @@ struct DrawnBoxes: AnswerSink {
         guard case .string(let file)? = answer.keys.first?.value,
             case .tensor(let confidence)? = answer.outputs[names.confidence],
             case .tensor(let coordinates)? = answer.outputs[names.coordinates]
-        else { throw Failure("--draw applies to picture files; name them after the model") }
+        else { throw Failure("--draw applies to image files; name them after the model") }
         let (votes, locations) = (confidence.values, coordinates.values)
         var marks: [BoxDrawing.Mark] = []
         for index in 0..<min(votes.count / labels.count, locations.count / 4) {

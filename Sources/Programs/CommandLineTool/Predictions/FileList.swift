@@ -28,7 +28,7 @@ struct FileList {
         )
         static let recordings = Kind(name: "recordings", endings: ["csv", "tsv", "json"])
         static let poses = Kind(
-            name: "pictures and tables of key points",
+            name: "images and tables of key points",
             endings: pictures.endings + ["json", "csv"]
         )
         static let actions = Kind(

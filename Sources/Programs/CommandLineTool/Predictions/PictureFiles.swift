@@ -113,7 +113,7 @@ struct PictureAnswers: AnswerSink {
     mutating func receive(_ answer: Answer) throws {
         for name in names {
             guard case .image(let image)? = answer.outputs[name] else {
-                throw Failure("the output '\(name)' is not a picture")
+                throw Failure("the output '\(name)' is not an image")
             }
             _ = try files.write(image, named: name, of: answer)
         }

@@ -49,7 +49,7 @@ struct PreviewInputs {
             return try InputReader(interface: interface).textValue(json["value"]?.string ?? "", for: feature)
         case "picture":
             guard case .imageType(var type)? = feature.type.type else {
-                throw Failure("The input is \(feature.typeText), not a picture.")
+                throw Failure("The input is \(feature.typeText), not an image.")
             }
             type.sizeFlexibility = nil
             return try ImageInput.value(Data(try bytes()), type, Self.fitting(json["fit"]?.string))
@@ -59,7 +59,7 @@ struct PreviewInputs {
             let arrays = try NumpyArchive.read(try bytes(), name: name(json))
             guard let array = arrays[feature.name] ?? (arrays.count == 1 ? arrays.first?.value : nil) else {
                 let names = arrays.keys.sorted().map { "'\($0)'" }.joined(separator: ", ")
-                throw Failure("\(name(json)) holds the arrays \(names), none called '\(feature.name)'.")
+                throw Failure("\(name(json)) has the arrays \(names), none of them called '\(feature.name)'.")
             }
             return .tensor(array)
         default: throw Failure("The request has the value in an unknown format.")

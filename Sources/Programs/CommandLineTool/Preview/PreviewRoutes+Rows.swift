@@ -170,7 +170,7 @@ extension PreviewRoutes {
         case .string(let text)?: .string(text)
         case .tensor(let tensor)? where tensor.count == 1 && tensor.scalarType != .string: .number(tensor.values[0])
         case .tensor(let tensor)?: .string(PredictionText.summary(tensor))
-        case .image(let image)?: .string("picture of \(image.width) × \(image.height)")
+        case .image(let image)?: .string("image of \(image.width) × \(image.height)")
         case .dictionary(.strings(let values))?: best(values.map { ($0.key, $0.value) })
         case .dictionary(.integers(let values))?: best(values.map { ("\($0.key)", $0.value) })
         case .sequence(.strings(let values))?: .string(values.joined(separator: ", "))

@@ -21,7 +21,7 @@ struct ImportancePart {
     /// A note on the features that are not shown.
     private var rest: String? {
         let count = importance.features.count - shown.count
-        return count > 0 ? "and \(count) more that matter less" : nil
+        return count > 0 ? "and \(count) more, less important" : nil
     }
 
     /// The method of measurement.

@@ -40,7 +40,7 @@ struct ObjectsPart {
 
     private var skippedTitle: String {
         let left = skipped.count { !$0.isUsed }
-        return "left out: \(left) pictures, and objects of \(skipped.count - left) others"
+        return "left out: \(left) images, and objects of \(skipped.count - left) others"
     }
 
     var text: [String] {
@@ -56,7 +56,7 @@ struct ObjectsPart {
                     picture.url.path
                 )
             }
-            blocks.append("pictures with errors (\(rows)): \(worst.count) of \(pictures.count)\n" + table.text())
+            blocks.append("images with errors (\(rows)): \(worst.count) of \(pictures.count)\n" + table.text())
         }
         if !skipped.isEmpty {
             let lines = skipped.prefix(Self.maximumLineCount).map { "  \($0.url.path): \($0.reason)" }
@@ -91,7 +91,7 @@ struct ObjectsPart {
         let worst = worst.prefix(Self.maximumPictureCount * 3 / 4)
         let good = pictures.filter { $0.errorCount == 0 && !$0.objects.isEmpty }
             .prefix(Self.maximumPictureCount - min(worst.count, Self.maximumPictureCount * 3 / 4))
-        for (title, list) in [("Pictures with errors", Array(worst)), ("Pictures without errors", Array(good))]
+        for (title, list) in [("Images with errors", Array(worst)), ("Images without errors", Array(good))]
         where !list.isEmpty {
             body.append("<h2>\(title) (\(HTMLText.escaped(rows))): green found, red wrong, purple missed</h2>")
             body.append(#"<div class="pictures">"#)

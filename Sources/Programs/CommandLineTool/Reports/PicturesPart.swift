@@ -25,13 +25,13 @@ struct PicturesPart {
                     image.url.path
                 )
             }
-            let title = "pictures that went wrong (\(rows)): \(misclassified.count), the most confident first"
+            let title = "misclassified images (\(rows)): \(misclassified.count), the most confident first"
             blocks.append(title + "\n" + table.text())
         }
         if !skipped.isEmpty {
             let lines = skipped.prefix(Self.maximumLineCount).map { "  \($0.url.path): \($0.reason)" }
             let remaining = skipped.count > lines.count ? ["  and \(skipped.count - lines.count) others"] : []
-            blocks.append((["files that were left out: \(skipped.count)"] + lines + remaining).joined(separator: "\n"))
+            blocks.append((["files left out: \(skipped.count)"] + lines + remaining).joined(separator: "\n"))
         }
         return blocks
     }
@@ -51,7 +51,7 @@ struct PicturesPart {
     var html: [String] {
         var body: [String] = []
         if !misclassified.isEmpty {
-            body.append("<h2>Pictures that went wrong (\(rows)): \(misclassified.count)</h2>")
+            body.append("<h2>Misclassified images (\(rows)): \(misclassified.count)</h2>")
             body.append(#"<div class="pictures">"#)
             for image in misclassified.prefix(Self.maximumPictureCount) {
                 let name = HTMLText.escaped(image.url.lastPathComponent)
@@ -66,7 +66,7 @@ struct PicturesPart {
             body.append("</div>")
         }
         if !skipped.isEmpty {
-            body.append("<h2>Files that were left out: \(skipped.count)</h2>")
+            body.append("<h2>Files left out: \(skipped.count)</h2>")
             body.append(
                 HTMLText.table([["file", "label", "reason"]] + skipped.map { [$0.url.path, $0.label, $0.reason] })
             )

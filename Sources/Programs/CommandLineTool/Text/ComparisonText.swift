@@ -54,7 +54,7 @@ struct ComparisonText {
             "Weights stored differently, with the same values",
             repacked.map { "~ \($0.otherName): \($0.storage) → \($0.otherStorage)" }
         )
-        section("Weights without a partner", comparison.unpaired.map(Self.line))
+        section("Weights without a counterpart", comparison.unpaired.map(Self.line))
         section("Weights that cannot be decoded", comparison.failures.map { "\($0)" })
         lines.append((lines.count > 1 ? "\n" : "") + comparison.summary)
         return lines.joined(separator: "\n")

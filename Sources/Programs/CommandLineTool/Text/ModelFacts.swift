@@ -75,7 +75,7 @@ struct ModelFacts {
                 "\nNeeds the app's \(classes.count == 1 ? "class" : "classes") \(classes.joined(separator: ", "))"
             )
         }
-        for link in model.root.all.compactMap(\.link) { lines.append("\nStands for the compiled model \(link)") }
+        for link in model.root.all.compactMap(\.link) { lines.append("\nLink to the compiled model \(link)") }
         if !metadata.isEmpty {
             var table = Table()
             for (key, value) in metadata { table.add(key, value.split(separator: "\n").joined(separator: " ")) }

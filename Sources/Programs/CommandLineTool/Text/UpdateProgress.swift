@@ -59,7 +59,7 @@ final class UpdateProgress {
             if let loss { object["loss"] = loss }
             print((try? JSONFeature.text(object)) ?? "{}")
         } else {
-            print("\(path): learnt from \(examples) examples in \(String(format: "%.1f", seconds)) s")
+            print("\(path): trained on \(examples) examples in \(String(format: "%.1f", seconds)) s")
         }
     }
 

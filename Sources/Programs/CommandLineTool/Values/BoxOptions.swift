@@ -15,7 +15,7 @@ struct BoxOptions: ParsableArguments {
         case bottomLeft = "bottom-left"
     }
 
-    @Option(help: "The folder of the pictures, if it is not that of the annotations.")
+    @Option(help: "The folder of the images, if it is not that of the annotations.")
     var images: String?
     @Option(help: "Create ML's JSON and tables of x, y, width, height: the units, pixel or normalized.")
     var units = Units.pixel

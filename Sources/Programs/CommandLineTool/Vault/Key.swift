@@ -75,7 +75,7 @@ struct NewKeyOptions: ParsableArguments {
         if key.publicHalf != nil {
             if let privateKey {
                 try KeyFiles.write(key, to: privateKey)
-                lines.append("  private half \(privateKey) (\(KeyStore.Strength.file.rawValue)): keep it to yourself")
+                lines.append("  private half \(privateKey) (\(KeyStore.Strength.file.rawValue)): keep it secret")
             }
             if !noStore {
                 let strength = try KeyStore.user.store(key)
@@ -84,7 +84,7 @@ struct NewKeyOptions: ParsableArguments {
         }
         try KeyFiles.write(half, to: output)
         lines.append(
-            "  \(half.material.kind.padded) \(output)\(half.secret == nil ? "" : " (mode 0600): keep it to yourself")"
+            "  \(half.material.kind.padded) \(output)\(half.secret == nil ? "" : " (mode 0600): keep it secret")"
         )
         return lines.joined(separator: "\n")
     }

@@ -168,15 +168,16 @@ struct Ceremony {
             let (before, after) = (old?.keys(ofDelegated: role.name), new.keys(ofDelegated: role.name))
             if before?.keyIDs == after?.keyIDs, before?.threshold == after?.threshold { return nil }
             guard case .patterns(let patterns) = role.paths else {
-                return "\(role.name): hashed paths, which we never make"
+                return "\(role.name): hashed paths, which are not supported"
             }
             let paths = patterns.joined(separator: " ")
             return before == nil
-                ? "\(role.name) (\(paths)): let in, signed by \(names(after))"
+                ? "\(role.name) (\(paths)): new, signed by \(names(after))"
                 : "\(role.name) (\(paths)): \(names(before)) → \(names(after))"
         }
         let kept = Set(new.delegations?.roles.map(\.name) ?? [])
-        return changed + (old?.delegations?.roles.map(\.name) ?? []).filter { !kept.contains($0) }.map { "\($0): GONE" }
+        return changed
+            + (old?.delegations?.roles.map(\.name) ?? []).filter { !kept.contains($0) }.map { "\($0): REMOVED" }
     }
 
     // MARK: Signing
@@ -201,7 +202,7 @@ struct Ceremony {
                 MissingSignatures(role: role, whose: whose, keys: keys, signers: try draft.signers(keys))
             )
         }
-        try add("root", "of the root before", old.keys(of: .root))
+        try add("root", "of the previous root", old.keys(of: .root))
         try add("root", "of the new root", new.keys(of: .root))
         try add("targets", "of the new root's targets", new.keys(of: .targets))
         let targets = try (drafts["targets"] ?? trustedTargets).map { try Targets($0.signed, role: "targets") }
@@ -225,7 +226,7 @@ struct Ceremony {
     ///
     /// The server can add only those of keys of the previous root that it holds.
     func finished() throws -> [String: Data] {
-        for lack in try missingSignatures() where lack.missing > 0 && lack.whose != "of the root before" {
+        for lack in try missingSignatures() where lack.missing > 0 && lack.whose != "of the previous root" {
             throw Failure("\(lack.role): \(lack.missing) more of the keys \(lack.whose) must sign.")
         }
         return drafts.mapValues { Data($0.bytes) }

@@ -124,7 +124,10 @@ struct ReplaceOnlineKeys: ParsableCommand {
         try server.show(answer, as: [PendingDraft].self) { drafts in
             let waiting = drafts.filter { !$0.role.contains(".") }
             for draft in waiting { draft.show() }
-            print(waiting.isEmpty ? "new keys are in use, the old ones are gone" : "new keys are made, and wait")
+            print(
+                waiting.isEmpty
+                    ? "new keys are in use, the old ones are removed" : "new keys are made and wait for signatures"
+            )
         }
     }
 }
@@ -161,7 +164,9 @@ struct CeremonyStatus: ParsableCommand {
     func run() throws {
         let ceremony = try Ceremony(folder: folder)
         try ceremony.show()
-        let isWaiting = try ceremony.missingSignatures().contains { $0.missing > 0 && $0.whose != "of the root before" }
+        let isWaiting = try ceremony.missingSignatures().contains {
+            $0.missing > 0 && $0.whose != "of the previous root"
+        }
         if isWaiting { throw ExitCode(2) }
     }
 }

@@ -35,7 +35,7 @@ extension MLFeatureValue {
             else {
                 throw MLModelError(
                     .featureType,
-                    "The input \"\(description.name)\" is a \(buffer), whose pixel format holds no picture; use "
+                    "The input \"\(description.name)\" is a \(buffer), whose pixel format holds no image; use "
                         + (isGray ? "OneComponent8." : "32BGRA.")
                 )
             }

@@ -117,11 +117,11 @@ extension MLFeatureDescription {
         guard let constraint = imageConstraint else {
             throw MLModelError(
                 .featureType,
-                "The value of input \"\(name)\" is an encoded picture, but must be a \(type)."
+                "The value of input \"\(name)\" is an encoded image, but must be a \(type)."
             )
         }
         let picture = try translatingErrors { () throws(ModelError) in
-            try withErrorContext("The picture given for input \"\(name)\"") { () throws(ModelError) in
+            try withErrorContext("The image given for input \"\(name)\"") { () throws(ModelError) in
                 let file = try ImageFile(data)
                 return try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
             }
@@ -134,7 +134,7 @@ extension MLFeatureDescription {
         guard let buffer = CVBuffer(scaled, pixelFormatType: constraint.pixelFormatType),
             let image = ImageBuffer(buffer)
         else {
-            throw MLModelError(.generic, "The input \"\(name)\" takes pixels that a picture cannot be converted to.")
+            throw MLModelError(.generic, "The input \"\(name)\" takes pixels that an image cannot be converted to.")
         }
         return .image(image)
     }

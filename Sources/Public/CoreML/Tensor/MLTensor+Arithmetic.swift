@@ -66,7 +66,7 @@ extension ScalarType {
 /// One element as a rank-0 tensor of the engine.
 func tensorScalar(_ value: some MLTensorScalar) -> Tensor {
     guard let element = value as? any TensorElement else {
-        fatalError("\(value) is no scalar of a tensor: \(tensorElement(type(of: value)))")
+        fatalError("\(value) is not a scalar of a tensor: \(tensorElement(type(of: value)))")
     }
     return Tensor(scalar: element.double, type(of: element).scalarType)
 }

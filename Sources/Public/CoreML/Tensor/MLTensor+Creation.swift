@@ -143,7 +143,7 @@ extension MLTensor {
         initializingWith initializer: (UnsafeMutableRawBufferPointer) throws -> Void
     ) rethrows {
         let call = TensorCall("init(unsafeUninitializedShape:scalarType:initializingWith:)")
-        call.require(checkedCount(of: shape) != nil, "\(shape) is no shape; extents are 0 or more")
+        call.require(checkedCount(of: shape) != nil, "\(shape) is not a shape; extents are 0 or more")
         let tensor = Tensor(uninitialized: tensorElement(scalarType).scalarType, shape: shape)
         try initializer(.init(start: tensor.address, count: tensor.byteCount))
         self.init(LazyTensor(tensor))
@@ -154,7 +154,7 @@ extension MLTensor {
         TensorCall(name).require(
             count == needed,
             "\(count) bytes were given for shape \(shape) of \(type.tensorScalar) elements"
-                + (needed.map { "; give \($0)" } ?? ", which is no shape")
+                + (needed.map { "; give \($0)" } ?? ", which is not a shape")
         )
     }
 

@@ -66,7 +66,7 @@ extension MLTensor {
 
     private init(filled value: Tensor, _ shape: [Int], _ name: String) {
         let call = TensorCall(name)
-        call.require(checkedCount(of: shape) != nil, "\(shape) is no shape; extents are 0 or more")
+        call.require(checkedCount(of: shape) != nil, "\(shape) is not a shape; extents are 0 or more")
         self = call.results(Fill(value: value.values[0], scalarType: value.scalarType), [], parameters: [shape])[0]
     }
 
@@ -127,7 +127,7 @@ extension MLTensor {
     ) where Scalar: MLTensorScalar, Scalar: BinaryFloatingPoint {
         TensorCall("init(linearSpaceFrom:through:count:scalarType:)").require(
             count >= 0,
-            "\(count) is no number of elements; give 0 or more"
+            "the number of elements is \(count); it must be 0 or more"
         )
         let (first, last) = (Double(start), Double(end))
         let scalars = (0..<count).map { index in
@@ -209,7 +209,7 @@ extension MLTensor {
 
 extension TensorCall {
     fileprivate func random(_ op: any TensorOperator, _ shape: [Int]) -> MLTensor {
-        require(checkedCount(of: shape) != nil, "\(shape) is no shape; extents are 0 or more")
+        require(checkedCount(of: shape) != nil, "\(shape) is not a shape; extents are 0 or more")
         return results(op, [], parameters: [shape])[0]
     }
 }

@@ -118,11 +118,11 @@ extension MLTensor {
         call.requireFloats(self)
         call.require(
             rank == 3 || rank == 4,
-            "a tensor of shape \(shape) holds no pictures; use [channels, height, width] or [batch, channels, height, width]"
+            "a tensor of shape \(shape) holds no images; use [channels, height, width] or [batch, channels, height, width]"
         )
         call.require(
             size.newHeight > 0 && size.newWidth > 0 && shape[rank - 2] > 0 && shape[rank - 1] > 0,
-            "pictures of shape \(shape) cannot become \(size.newHeight) × \(size.newWidth)"
+            "images of shape \(shape) cannot become \(size.newHeight) × \(size.newWidth)"
         )
         let extents = ResizeAttributes.Target.extents([size.newHeight, size.newWidth])
         return switch method {

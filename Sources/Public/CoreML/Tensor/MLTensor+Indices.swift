@@ -17,7 +17,7 @@ extension MLTensor {
         call.require(rank > 0, "a scalar has no axis to choose from")
         call.require(
             k >= 0 && k <= shape[rank - 1],
-            "\(k) elements were asked of a last axis with \(shape[rank - 1]); ask for fewer"
+            "k is \(k), but the last axis has \(shape[rank - 1]) elements; choose a smaller k"
         )
         let results = call.results(TopK(count: k), [self])
         return (results[0], results[1])

@@ -156,7 +156,7 @@ extension ModelFeatureType {
             }
         case .image(let image):
             if image.size.width < 1 || image.size.height < 1 {
-                return "a picture of \(image.size.width) × \(image.size.height) has no pixels"
+                return "an image of \(image.size.width) × \(image.size.height) has no pixels"
             }
             switch image.flexibility {
             case .sizes(let sizes):

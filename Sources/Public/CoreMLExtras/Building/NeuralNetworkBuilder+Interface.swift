@@ -38,13 +38,13 @@ extension NeuralNetworkBuilder {
         case .image: break
         case .multiArray(let array):
             if array.shape.isEmpty { featureProblem("input", name, "an input array needs a shape") }
-        default: featureProblem("input", name, "a neural network takes arrays and pictures only")
+        default: featureProblem("input", name, "a neural network takes arrays and images only")
         }
         if inputs.contains(where: { $0.name == name }) { featureProblem("input", name, "there are two of this name") }
         inputs.append(feature)
         for step in preprocessing {
             guard case .image = type else {
-                featureProblem("input", name, "only pictures are preprocessed")
+                featureProblem("input", name, "only images are preprocessed")
                 break
             }
             self.preprocessing.append(step.specification(name))
@@ -61,7 +61,7 @@ extension NeuralNetworkBuilder {
     public mutating func output(_ name: Value, _ type: ModelFeatureType, description: String = "") {
         switch type {
         case .multiArray, .image, .double, .int64: break
-        default: featureProblem("output", name, "a neural network gives arrays, pictures and numbers only")
+        default: featureProblem("output", name, "a neural network gives arrays, images and numbers only")
         }
         if outputs.contains(where: { $0.name == name }) { featureProblem("output", name, "there are two of this name") }
         outputs.append(declared(name, type, description, "output"))

@@ -56,7 +56,7 @@ public struct MLDataColumn<Element> where Element: MLDataValueConvertible {
                     guard let element else { return nil }
                     guard let cell = T(from: element.dataValue) else {
                         throw MLCreateError.type(
-                            reason: "'\(element)' claims to be a \(Element.dataValueType), but has the value "
+                            reason: "'\(element)' is declared as a \(Element.dataValueType), but has the value "
                                 + "'\(element.dataValue)'"
                         )
                     }

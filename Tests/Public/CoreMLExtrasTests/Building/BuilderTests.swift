@@ -116,7 +116,7 @@ func message(of body: () throws -> Void) -> String {
             return message { _ = try builder.finished() }
         }
         #expect(problem { $0.input("x", .array([2])) }.contains("input 'x'"))
-        #expect(problem { $0.input("s", .string) }.contains("arrays and pictures only"))
+        #expect(problem { $0.input("s", .string) }.contains("arrays and images only"))
         #expect(problem { $0.input("z", .array([0])) }.contains("extent below 1"))
         #expect(problem { $0.output("q", .dictionary(keys: .string)) }.contains("output 'q'"))
         #expect(problem { $0.classifier(labels: .strings(["a", "a"]), probabilities: "y") }.contains("twice"))

@@ -155,7 +155,7 @@ import CreateML
         #expect(reasons.keys.sorted() == ["empty.png", "half.png", "same.png", "text.jpg", "twice.png"])
         #expect(reasons["empty.png"]?.contains("empty") == true)
         #expect(reasons["text.jpg"]?.contains("not a PNG") == true)
-        #expect(reasons["twice.png"]?.contains("the same picture is labelled 'right', too") == true)
+        #expect(reasons["twice.png"]?.contains("the same image is labelled 'right', too") == true)
         #expect(classifier.trainingMetrics.classificationError == 0)
         #expect(classifier.description.contains("Skipped Images: 5"))
         let details = try classifier.evaluationDetails(on: .labeledDirectories(at: training))
@@ -181,7 +181,7 @@ import CreateML
         }
         let files = ["one": [training.appendingPathComponent("left/0.png")]]
         do { _ = try MLImageClassifier(trainingData: files, parameters: own) } catch {
-            #expect("\(error)".contains("one label, 'one'; a classifier needs pictures of two labels"))
+            #expect("\(error)".contains("one label, 'one'; a classifier needs images of at least two labels"))
         }
     }
 
@@ -238,7 +238,7 @@ import CreateML
         model.description_p.input[0].type.multiArrayType.dataType = .float32
         try ModelFile.writeModel(model, to: url.path)
         for (path, output, part) in [
-            (url, nil, "not one picture"), (try ImageFixtures.custom(folder), "none", "no array 'none' as an output"),
+            (url, nil, "not one image"), (try ImageFixtures.custom(folder), "none", "no array 'none' as an output"),
             (folder.file("absent.mlmodel"), nil, "absent.mlmodel"),
         ] as [(URL, String?, String)] {
             let own = MLImageClassifier.ModelParameters(

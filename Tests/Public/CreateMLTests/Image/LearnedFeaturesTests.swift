@@ -176,6 +176,6 @@ import CreateML
         }
         #expect(failure().contains("all of one colour"))
         for label in labels { try Data().write(to: training.appendingPathComponent("\(label)/plain.png")) }
-        #expect(failure().contains("none of 3 training pictures can be read"))
+        #expect(failure().contains("none of 3 training images can be read"))
     }
 }

@@ -60,7 +60,7 @@ import Testing
         }
         #expect(message("printf 'P6\\n2 2\\n255\\nabc'").contains("cut off"))
         // One that never ends is stopped at its first bad picture.
-        #expect(message("while :; do echo nonsense; done").contains("other than pictures"))
+        #expect(message("while :; do echo nonsense; done").contains("other than frames"))
     }
 
     @Test func `What is missing is named`() {
@@ -74,7 +74,7 @@ import Testing
         let missing = message("/dev/null", program: "/nowhere/ffmpeg")
         #expect(missing.contains("not a program that reads videos: /nowhere/ffmpeg"))
         for rate in [0, -1, .infinity, .nan] {
-            #expect(message("/dev/null", rate: rate, program: nil).contains("pictures per second"))
+            #expect(message("/dev/null", rate: rate, program: nil).contains("frames per second"))
         }
     }
 }

@@ -170,7 +170,7 @@ import Testing
         try whole.prefix(whole.count / 2).write(to: files.contents.appendingPathComponent("c.png"))
         let product = try MLStyleTransfer(trainingData: files.data, parameters: files.parameters(iterations: 1))
         #expect(product.skipped.map(\.name) == ["a.png", "b.jpg", "c.png"])
-        #expect(product.description.contains("Pictures left out: 3"))
+        #expect(product.description.contains("Images left out: 3"))
     }
 
     @Test func `Pictures are prepared as squares, or in their proportions`() throws {

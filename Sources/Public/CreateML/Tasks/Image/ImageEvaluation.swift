@@ -55,7 +55,7 @@ package struct ImageEvaluation: Sendable {
         }
         guard !truth.isEmpty else {
             let example = skipped.first.map { ": \($0.url.path): \($0.reason)" } ?? ""
-            throw MLCreateError.generic(reason: "none of \(files.count) pictures can be read\(example)")
+            throw MLCreateError.generic(reason: "none of \(files.count) images can be read\(example)")
         }
         metrics = MLClassifierMetrics(counted(truth, predictions, labels: labels))
         misclassified = wrong.sorted { $0.confidence > $1.confidence }
@@ -67,7 +67,7 @@ package struct ImageEvaluation: Sendable {
         let inputs = model.modelDescription.inputDescriptionsByName.filter { !$0.value.isOptional }
         guard inputs.count == 1, let (name, input) = inputs.first, let constraint = input.imageConstraint else {
             throw MLCreateError.generic(
-                reason: "the model takes \(inputs.keys.sorted().joined(separator: ", ")), not one picture"
+                reason: "the model takes \(inputs.keys.sorted().joined(separator: ", ")), not one image"
             )
         }
         return (name, constraint)

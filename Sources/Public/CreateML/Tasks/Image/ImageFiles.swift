@@ -33,9 +33,9 @@ struct ImageFiles {
             + validation.map { File(path: $0.path, label: $0.label, isValidation: true) }
         let numbers = LabelNumbers(training.map(\.label))
         guard numbers.labels.count > 1 else {
-            let found = numbers.labels.first.map { "one label, '\($0)'" } ?? "no pictures"
+            let found = numbers.labels.first.map { "one label, '\($0)'" } ?? "no images"
             throw MLCreateError.generic(
-                reason: "the training data has \(found); a classifier needs pictures of two labels at least"
+                reason: "the training data has \(found); a classifier needs images of at least two labels"
             )
         }
         for file in validation { _ = try numbers.number(of: file.label) }
@@ -61,7 +61,7 @@ struct ImageFiles {
         for same in owners.values where Set(same.map { files[$0].label }).count > 1 {
             for index in same {
                 let other = same.first { files[$0].label != files[index].label } ?? index
-                let text = "the same picture is labelled '\(files[other].label)', too: \(files[other].path)"
+                let text = "the same image is labelled '\(files[other].label)', too: \(files[other].path)"
                 results[index] = Result(content: results[index].content, reason: text)
             }
         }
@@ -70,7 +70,7 @@ struct ImageFiles {
             let examples = skipped.prefix(3).map { "\($0.url.path): \($0.reason)" }.joined(separator: "; ")
             throw MLCreateError.generic(
                 reason:
-                    "of \(files.count) pictures \(skipped.count) cannot be used, and fewer than two labels are left "
+                    "of \(files.count) images \(skipped.count) cannot be used, and fewer than two labels are left "
                     + "(\(examples)); repair them or add others"
             )
         }

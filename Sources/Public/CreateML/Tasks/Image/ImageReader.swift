@@ -28,7 +28,7 @@ package enum ImageReader {
         guard !bytes.isEmpty else { throw ModelError(.malformed, "the file is empty") }
         let file = try ImageFile(Data(bytes))
         let bitmap = try file.bitmap().upright(fromExifOrientation: file.exifOrientation)
-        guard bitmap.width > 0, bitmap.height > 0 else { throw ModelError(.malformed, "the picture has no pixels") }
+        guard bitmap.width > 0, bitmap.height > 0 else { throw ModelError(.malformed, "the image has no pixels") }
         return Picture(bitmap: bitmap, content: Fingerprint.of(bytes, .wideProduct))
     }
 

@@ -216,7 +216,7 @@ struct ImageRun: TrainingRun {
     }
 
     init(data bytes: [UInt8]) throws {
-        var reader = CheckpointReader(bytes, "the session's pictures")
+        var reader = CheckpointReader(bytes, "the session's images")
         guard try reader.readInteger(Int64.self) == 1 else { throw reader.damaged("its version is unknown") }
         let text = try reader.readString()
         do { settings = try JSONDecoder().decode(ImageSettings.self, from: Data(text.utf8)) } catch {

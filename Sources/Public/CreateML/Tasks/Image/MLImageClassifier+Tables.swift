@@ -18,9 +18,9 @@ extension MLImageClassifier.DataSource {
         labelColumn: String,
         relativeTo folder: URL? = nil
     ) throws -> Self {
-        let images = try frame.seriesColumn(imageColumn, for: "the pictures' files")
-        let labels = try frame.seriesTexts(labelColumn, for: "the pictures' labels")
-        guard !labels.isEmpty else { throw MLCreateError.generic(reason: "the table of pictures has no rows") }
+        let images = try frame.seriesColumn(imageColumn, for: "the images' files")
+        let labels = try frame.seriesTexts(labelColumn, for: "the images' labels")
+        guard !labels.isEmpty else { throw MLCreateError.generic(reason: "the table of images has no rows") }
         var files: [String: [URL]] = [:]
         for (row, label) in labels.enumerated() {
             let url: URL
@@ -34,7 +34,7 @@ extension MLImageClassifier.DataSource {
             case let value?:
                 throw MLCreateError.type(
                     reason: "row \(row) of the column '\(imageColumn)' is '\(value)' (\(type(of: value))); "
-                        + "pictures are given by the paths of their files"
+                        + "images are given by the paths of their files"
                 )
             }
             guard !label.isEmpty else {

@@ -221,7 +221,7 @@ extension MLImageClassifier {
         }
         var training = try source.files()
         guard !training.isEmpty else {
-            throw MLCreateError.generic(reason: "there are no pictures to train on; add some")
+            throw MLCreateError.generic(reason: "there are no images to train on; add some")
         }
         var validation: [(label: String, path: String)] = []
         switch parameters.validation {

@@ -11,7 +11,7 @@ extension AnnotationFile {
         }
         let known = "a column 'image', and 'annotations', or 'label' with xmin, ymin, xmax, ymax or x, y, width, height"
         guard let image = frame.column(["image", "filename", "file", "path", "imagefilename"]) else {
-            throw MLCreateError.io(reason: "\(url.path) has no column of pictures; it needs \(known)")
+            throw MLCreateError.io(reason: "\(url.path) has no column of images; it needs \(known)")
         }
         if let annotations = frame.column(["annotations", "annotation"]) {
             return try ObjectCells.pictures(frame, image, annotations, form) { path($0) }
@@ -28,7 +28,7 @@ extension AnnotationFile {
         var positions: [String: Int] = [:]
         for row in 0..<frame.shape.rows {
             guard let name = ObjectCells.text(frame[columns.image][row]) else {
-                throw MLCreateError.io(reason: "\(url.path): row \(row + 1) names no picture")
+                throw MLCreateError.io(reason: "\(url.path): row \(row + 1) names no image")
             }
             let position = positions[name] ?? result.count
             if position == result.count {

@@ -73,7 +73,7 @@ struct AnnotationFile {
         if let list = root as? [Any] { return try list.enumerated().map { try createML($1, $0, url) } }
         guard let object = root as? [String: Any], object["images"] != nil, object["annotations"] != nil else {
             throw MLCreateError.io(
-                reason: "\(url.path) is neither a list of pictures, as in Create ML, nor an object with 'images', "
+                reason: "\(url.path) is neither a list of images, as in Create ML, nor an object with 'images', "
                     + "'annotations' and 'categories', as in COCO"
             )
         }

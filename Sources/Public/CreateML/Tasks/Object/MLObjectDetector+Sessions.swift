@@ -77,7 +77,7 @@ extension MLObjectDetector {
         }
         var training = try source.pictures(form)
         guard !training.isEmpty else {
-            throw MLCreateError.generic(reason: "there are no pictures to train on; add some")
+            throw MLCreateError.generic(reason: "there are no images to train on; add some")
         }
         var validation: [AnnotatedPicture] = []
         switch parameters.validation {

@@ -40,7 +40,7 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     /// The performance on the validation pictures; invalid if there are none.
     public var validationMetrics: MLObjectDetectorMetrics {
         outcome.validation?.metrics
-            ?? MLObjectDetectorMetrics(MLCreateError.generic(reason: "there are no validation pictures"))
+            ?? MLObjectDetectorMetrics(MLCreateError.generic(reason: "there are no validation images"))
     }
     /// The pictures that training left out, and those with objects that it left out, with the reasons; an addition to
     /// Apple's API.
@@ -198,7 +198,7 @@ extension MLObjectDetector: CustomStringConvertible, CustomDebugStringConvertibl
         lines.append("Performance on training data\n\(trainingMetrics)")
         if validationMetrics.isValid { lines.append("Performance on validation data\n\(validationMetrics)") }
         let left = skippedImages.count { !$0.isUsed }
-        if left > 0 { lines.append("Pictures left out: \(left)") }
+        if left > 0 { lines.append("Images left out: \(left)") }
         return lines.joined(separator: "\n")
     }
     /// The same text as `description`.

@@ -47,7 +47,7 @@ enum ObjectCells {
         }
         return try (0..<frame.shape.rows).map { row in
             guard let name = text(frame[image][row]) else {
-                throw MLCreateError.type(reason: "row \(row) of the column '\(image)' names no picture")
+                throw MLCreateError.type(reason: "row \(row) of the column '\(image)' names no image")
             }
             var picture = AnnotatedPicture(path: path(name), form: form)
             var cell = frame[annotations][row]

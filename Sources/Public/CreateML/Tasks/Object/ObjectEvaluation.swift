@@ -47,7 +47,7 @@ package struct ObjectDetection: Sendable {
         else {
             throw MLCreateError.generic(
                 reason:
-                    "the model is not an object detector: it does not take one picture, or does not end in non-maximum "
+                    "the model is not an object detector: it does not take one image, or does not end in non-maximum "
                     + "suppression with labels"
             )
         }
@@ -208,7 +208,7 @@ package struct ObjectEvaluation: Sendable {
         }
         guard !measured.isEmpty else {
             let example = skipped.first.map { ": \($0.url.path): \($0.reason)" } ?? ""
-            throw MLCreateError.generic(reason: "none of \(files.count) pictures can be read\(example)")
+            throw MLCreateError.generic(reason: "none of \(files.count) images can be read\(example)")
         }
         metrics = MLObjectDetectorMetrics(measured, labels: labels)
         self.pictures = pictures

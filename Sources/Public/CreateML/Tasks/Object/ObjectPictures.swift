@@ -35,7 +35,7 @@ struct ObjectPicture: Sendable {
         let file = try ImageFile(Data(bytes))
         let stored = try file.bitmap()
         let bitmap = stored.upright(fromExifOrientation: file.exifOrientation)
-        guard bitmap.width > 0, bitmap.height > 0 else { throw ModelError(.malformed, "the picture has no pixels") }
+        guard bitmap.width > 0, bitmap.height > 0 else { throw ModelError(.malformed, "the image has no pixels") }
         let frame = try Frame(annotated.size, stored, bitmap, file.exifOrientation)
         var result = ObjectPicture(bitmap: bitmap, objects: [], notes: annotated.notes)
         for object in annotated.objects {
@@ -55,7 +55,7 @@ struct ObjectPicture: Sendable {
             )
             let inside = box.intersection(.whole)
             guard inside.width > minimumSide, inside.height > minimumSide else {
-                result.notes.append("the box of '\(object.label)' lies outside of the picture")
+                result.notes.append("the box of '\(object.label)' lies outside of the image")
                 continue
             }
             result.objects.append(Object(label: object.label, box: inside))
@@ -89,7 +89,7 @@ struct ObjectPicture: Sendable {
             guard fits(stored) else {
                 throw ModelError(
                     .invalidInput,
-                    "its annotations are of a picture of \(stated.width) × \(stated.height) pixels, it has "
+                    "its annotations are of an image of \(stated.width) × \(stated.height) pixels, it has "
                         + "\(upright.width) × \(upright.height)"
                 )
             }
@@ -183,7 +183,7 @@ struct ObjectPictures {
             let examples = skipped.prefix(3).map { "\($0.url.path): \($0.reason)" }.joined(separator: "; ")
             throw MLCreateError.generic(
                 reason:
-                    "of \(files.count) pictures \(skipped.count { !$0.isUsed }) cannot be used, and the others have no "
+                    "of \(files.count) images \(skipped.count { !$0.isUsed }) cannot be used, and the others have no "
                     + "objects (\(examples)); repair them or add others"
             )
         }
@@ -210,7 +210,7 @@ struct ObjectPictures {
             var notes = result.notes
             if isComplete, file.isValidation {
                 notes += Set(result.objects.map(\.label)).subtracting(known).sorted().map {
-                    "no training picture has the label '\($0)'"
+                    "no training image has the label '\($0)'"
                 }
             }
             return notes.map { .init(url: url, reason: $0, isUsed: true) }
@@ -246,17 +246,17 @@ struct ObjectPictures {
         }
         let isValidation: [UInt8] = try reader.readArray()
         guard pictures.count == isValidation.count, !pictures.isEmpty else {
-            throw reader.damaged("pictures are missing")
+            throw reader.damaged("images are missing")
         }
         files = zip(pictures, isValidation).map { File(picture: $0, isValidation: $1 == 1) }
         if try reader.readBool() {
             try readPictures(&reader)
-            guard isComplete else { throw reader.damaged("pictures are missing") }
+            guard isComplete else { throw reader.damaged("images are missing") }
         }
     }
 
     mutating func readPictures(_ reader: inout CheckpointReader) throws {
-        let count = try reader.readInt(in: 0...files.count, "the number of pictures")
+        let count = try reader.readInt(in: 0...files.count, "the number of images")
         var read: [Result] = []
         for _ in 0..<count {
             var result = Result(content: try reader.readArray(), reason: try reader.readString())

@@ -150,7 +150,7 @@ struct ObjectRun: TrainingRun {
     }
 
     init(data bytes: [UInt8]) throws {
-        var reader = CheckpointReader(bytes, "the session's pictures")
+        var reader = CheckpointReader(bytes, "the session's images")
         guard try reader.readInteger(Int64.self) == Self.version else { throw reader.damaged("its version is unknown") }
         let text = try reader.readString()
         do { settings = try JSONDecoder().decode(ObjectSettings.self, from: Data(text.utf8)) } catch {

@@ -119,7 +119,7 @@ public struct MLRecommender {
     /// - Throws: `MLCreateError` for identifiers of another type, a negative `maxCount`, and if `model` was set, which
     ///   cannot find similar items.
     public func getSimilarItems(fromItems items: [any MLIdentifier], maxCount: Int = 10) throws -> MLDataTable {
-        try task.checkNotReplaced("it cannot be asked for similar items: train anew to ask for them")
+        try task.checkNotReplaced("it cannot list similar items; train again to list them")
         try Self.check(maxCount: maxCount)
         let positions = try items.map { try observations.items.position($0, "item") }
         var rows: [(owner: Int, item: Int, score: Double, rank: Int)] = []

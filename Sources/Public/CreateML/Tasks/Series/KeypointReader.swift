@@ -102,7 +102,7 @@ struct KeypointReader: Sendable {
             let frames = try VideoFrames(url, frameRate: frameRate, seconds: seconds)
             while let picture = try frames.next() { values += try follow(picture) ?? nothing }
         }
-        guard !values.isEmpty else { throw ModelError(.invalidInput, "the video has no pictures", at: url.path) }
+        guard !values.isEmpty else { throw ModelError(.invalidInput, "the video has no frames", at: url.path) }
         return values
     }
 

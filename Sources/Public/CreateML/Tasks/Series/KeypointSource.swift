@@ -139,7 +139,7 @@ extension KeypointTable {
         guard !found.isEmpty else {
             throw MLCreateError.generic(
                 reason: "no \(reader.skeleton.name) was found in any of \(recordings.count) files, the first of which "
-                    + "is \(recordings.first?.url.path ?? "none"); use pictures that show it whole and large"
+                    + "is \(recordings.first?.url.path ?? "none"); use images that show it whole and large"
             )
         }
         return found

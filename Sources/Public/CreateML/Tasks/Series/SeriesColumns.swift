@@ -90,7 +90,7 @@ extension DataFrame {
                     case let number as Int: return Float(number)
                     default:
                         throw MLCreateError.type(
-                            reason: "row \(row) of the column '\(name)' holds something else than numbers"
+                            reason: "row \(row) of the column '\(name)' holds values that are not numbers"
                         )
                     }
                 }

@@ -34,7 +34,7 @@ package final class VideoFrames {
         guard frameRate > 0, frameRate <= 1000 else {
             throw ModelError(
                 .invalidInput,
-                "videos are sampled at up to 1000 pictures per second, not \(frameRate)",
+                "videos are sampled at up to 1000 frames per second, not \(frameRate)",
                 at: path
             )
         }
@@ -86,7 +86,7 @@ package final class VideoFrames {
                 .io,
                 stated.map { "not a program that reads videos: \($0)" }
                     ?? "videos are read by the program ffmpeg, which is not installed; install the package ffmpeg (apt "
-                    + "install ffmpeg, dnf install ffmpeg-free), or use folders of pictures, one for each frame",
+                    + "install ffmpeg, dnf install ffmpeg-free), or use folders of images, one for each frame",
                 at: path
             )
         }
@@ -133,9 +133,9 @@ private struct PortablePixmap {
         guard let form = try word() else { return nil }
         guard form == "P6", let width = Int(try word() ?? ""), let height = Int(try word() ?? ""), try word() == "255",
             (1...16_384).contains(width), (1...16_384).contains(height)
-        else { throw ModelError(.malformed, "ffmpeg gave something other than pictures", at: path) }
+        else { throw ModelError(.malformed, "ffmpeg gave something other than frames", at: path) }
         guard try fill(3 * width * height) else {
-            throw ModelError(.malformed, "its last picture is cut off", at: path)
+            throw ModelError(.malformed, "its last frame is cut off", at: path)
         }
         var pixels = [UInt8](repeating: 255, count: 4 * width * height)
         data.withUnsafeBytes { (source: UnsafeRawBufferPointer) in
@@ -152,7 +152,7 @@ private struct PortablePixmap {
         for length in 0..<16 {
             guard try fill(length + 1) else {
                 if length == 0 { return nil }
-                throw ModelError(.malformed, "the header of a picture is cut off", at: path)
+                throw ModelError(.malformed, "the header of a frame is cut off", at: path)
             }
             let last = data[data.startIndex + length]
             if last == 0x20 || last == 0x0A {
@@ -161,7 +161,7 @@ private struct PortablePixmap {
                 return text
             }
         }
-        throw ModelError(.malformed, "ffmpeg gave something other than pictures", at: path)
+        throw ModelError(.malformed, "ffmpeg gave something other than frames", at: path)
     }
 
     /// Reads until `count` bytes are there; false at the end.

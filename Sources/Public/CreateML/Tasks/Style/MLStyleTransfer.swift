@@ -59,7 +59,7 @@ public struct MLStyleTransfer: MLSessionTask, Sendable {
         guard image.width >= minimum, image.height >= minimum else {
             throw MLCreateError.generic(
                 reason:
-                    "the picture has \(image.width) × \(image.height) pixels; the model takes \(minimum) × \(minimum) or more"
+                    "the image has \(image.width) × \(image.height) pixels; the model takes \(minimum) × \(minimum) or more"
             )
         }
         let value = try MLFeatureValue(
@@ -167,7 +167,7 @@ extension MLStyleTransfer: CustomStringConvertible, CustomDebugStringConvertible
     public var description: String {
         var lines = ["Style transfer", "\(ModelParameters(options))"]
         if !skipped.isEmpty {
-            lines.append("Pictures left out: \(skipped.count)")
+            lines.append("Images left out: \(skipped.count)")
             lines += skipped.prefix(10).map { "  \($0.name): \($0.reason)" }
         }
         return lines.joined(separator: "\n")

@@ -30,8 +30,8 @@ struct StylePictures: Sendable {
         }
         guard !contents.isEmpty else {
             throw MLCreateError.io(
-                reason: "\(folder.path) has no readable picture; put a few tens of "
-                    + "\(ImageFile.kinds) pictures into it"
+                reason: "\(folder.path) has no readable image; put a few tens of "
+                    + "\(ImageFile.kinds) images into it"
                     + (skipped.first.map { " (\($0.name): \($0.reason))" } ?? "")
             )
         }
@@ -47,7 +47,7 @@ struct StylePictures: Sendable {
                 let image = try ImageFile(Data(FileAccess.read(file.path)))
                 return try image.bitmap().upright(fromExifOrientation: image.exifOrientation)
             }
-        } catch { throw MLCreateError.io(reason: "\(file.path) cannot be read as a picture: \(error)") }
+        } catch { throw MLCreateError.io(reason: "\(file.path) cannot be read as an image: \(error)") }
     }
 
     /// A picture as a square of side `density`, or with `nil` in its proportions with that as its shorter side.

@@ -148,13 +148,13 @@ struct StyleRun: TrainingRun {
             let height = try reader.readInt(in: 1...StylePicture.maximumSide, "a height")
             let bytes: [UInt8] = try reader.readArray()
             do { return try StylePicture(width: width, height: height, bytes: bytes) } catch {
-                throw reader.damaged("a picture has \(bytes.count) bytes")
+                throw reader.damaged("an image has \(bytes.count) bytes")
             }
         }
         let mark: UInt64 = try reader.readInteger()
         let (style, shown) = (try picture(&reader), try picture(&reader))
         var contents: [StylePicture] = []
-        for _ in 0..<(try reader.readInt(in: 1...1 << 24, "the number of pictures")) {
+        for _ in 0..<(try reader.readInt(in: 1...1 << 24, "the number of images")) {
             contents.append(try picture(&reader))
         }
         try reader.finish()

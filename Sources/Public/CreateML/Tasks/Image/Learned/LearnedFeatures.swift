@@ -58,7 +58,7 @@ extension ImageFiles {
             }
         }
         guard !pictures.isEmpty else {
-            throw MLCreateError.generic(reason: "none of \(order.count) training pictures can be read (\(reason))")
+            throw MLCreateError.generic(reason: "none of \(order.count) training images can be read (\(reason))")
         }
         return try PatchDictionary(pictures) { try cancellation.check() }
     }

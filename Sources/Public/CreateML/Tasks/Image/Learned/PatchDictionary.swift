@@ -64,7 +64,7 @@ struct PatchDictionary: Hashable, Sendable {
         guard let first = rows.first, rows.contains(where: { $0 != first }),
             let whitening = try? ClassWhitening(rows, labels: labels, classCount: 1, shrinkage: Self.shrinkage)
         else {
-            throw ModelError(.invalidInput, "the pictures are all of one colour; there is nothing to learn from them")
+            throw ModelError(.invalidInput, "the images are all of one colour; there is nothing to learn from them")
         }
         try check()
         var clusters = PatchClusters(whitening.map(rows), width: width)

@@ -107,7 +107,7 @@ extension PatchDictionary {
     }
 
     init(_ reader: inout CheckpointReader) throws {
-        let side = try reader.readInt(in: Self.leastSide...Self.greatestSide, "the pictures' size")
+        let side = try reader.readInt(in: Self.leastSide...Self.greatestSide, "the images' size")
         let filters: [Float] = try reader.readArray()
         let bias: [Float] = try reader.readArray()
         let threshold: Float = try reader.readFloat()

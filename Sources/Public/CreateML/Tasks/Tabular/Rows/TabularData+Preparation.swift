@@ -77,7 +77,7 @@ enum TargetContent: Sendable {
         do { return try ColumnContent(column) } catch MLCreateError.type {
             throw MLCreateError.type(
                 reason: "the target column '\(column.name)' holds elements of type \(column.wrappedElementType), "
-                    + "which cannot be learnt"
+                    + "which cannot be a target"
             )
         }
     }
