@@ -6,7 +6,7 @@ import FoundationNetworking
 
 enum FlowerProblem: Error { case noKey, damaged, other }
 
-/// The model, in the clear or encrypted, or what to tell the person who waits for it.
+/// Loads a model, encrypted or not; a failure states the problem to show to the user.
 func flowers(at url: URL) async -> Result<MLModel, FlowerProblem> {
     do {
         return .success(try await MLModel.load(contentsOf: url))

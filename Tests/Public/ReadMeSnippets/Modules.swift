@@ -4,7 +4,7 @@ import BackgroundTasks
 import CoreML
 import NaturalLanguage
 
-/// Writes a picture file of any kind that can be read as PNG.
+/// Converts an image file of any readable format to PNG.
 func convert(_ picture: URL, to png: URL) -> Bool {
     guard let source = CGImageSourceCreateWithURL(picture as CFURL, nil),
         let image = CGImageSourceCreateImageAtIndex(source, 0, nil),

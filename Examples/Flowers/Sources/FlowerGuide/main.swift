@@ -2,7 +2,7 @@
 
 import CoreML
 
-/// Classifies a picture: the name of the flower, and its probability.
+/// Classifies an image: the name of the flower, and its probability.
 func flower(at picture: URL, _ flowers: Flowers) throws -> (name: String, share: Double) {
     let input = try FlowersInput(imageAt: picture)
     let output = try flowers.prediction(image: input.image)
@@ -14,7 +14,7 @@ func names(of pictures: [URL], _ flowers: Flowers) throws -> [String] {
     try flowers.predictions(inputs: pictures.map { try FlowersInput(imageAt: $0) }).map(\.flower)
 }
 
-/// The name of a flower on a picture in memory, found while the caller does something else.
+/// The name of the flower in an image in memory; other work can run meanwhile.
 func name(of picture: CGImage, _ flowers: Flowers) async throws -> String {
     try await flowers.prediction(input: FlowersInput(imageWith: picture)).flower
 }

@@ -71,7 +71,7 @@ final class ImagePredictor {
     }
 }
 
-/// The way without Vision: draws a picture into a pixel buffer by hand.
+/// Without Vision: draws an image into a pixel buffer.
 func pixelBuffer(from image: CGImage, width: Int, height: Int) -> CVPixelBuffer? {
     let attributes =
         [
