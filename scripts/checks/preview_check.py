@@ -67,7 +67,7 @@ def sound(page, folder):
 
 def camera(page, folder):
     page.get_by_role("button", name="Camera").click()
-    page.get_by_role("button", name="Take a picture").click(timeout=15_000)
+    page.get_by_role("button", name="Take an image").click(timeout=15_000)
     answered(page, "%")
     page.get_by_role("button", name="Live").click()
     page.wait_for_timeout(800)

@@ -9,13 +9,13 @@ package enum PreviewKind: String, Sendable, CaseIterable {
     /// The heading of the view.
     package var title: String {
         switch self {
-        case .imageClassifier: "Picture classifier"
+        case .imageClassifier: "Image classifier"
         case .objectDetector: "Object detector"
-        case .imageSegmenter: "Picture segmentation"
+        case .imageSegmenter: "Image segmentation"
         case .depthEstimator: "Depth estimation"
         case .poseEstimator: "Pose estimation"
         case .pictureMaker: "Image to image"
-        case .pictureFeatures: "Picture features"
+        case .pictureFeatures: "Image features"
         case .soundClassifier: "Sound classifier"
         case .textClassifier: "Text classifier"
         case .wordTagger: "Word tagger"

@@ -105,7 +105,7 @@ export function arrayEditor(feature, handlers) {
     const asPicture = h("div", { class: "field" }, drawing.element, h("div", { class: "buttons" }, h("label", { class: "small soft", for: rangeId }, "Black to white become"), ranges));
     plain.hidden = true;
     let isPicture = true;
-    element = h("div", { class: "field" }, segmented("Form of the array", [["picture", "As a picture", "picture"], ["numbers", "As numbers", "array"]], "picture", (mode) => {
+    element = h("div", { class: "field" }, segmented("Form of the array", [["picture", "As an image", "picture"], ["numbers", "As numbers", "array"]], "picture", (mode) => {
       isPicture = mode === "picture";
       asPicture.hidden = !isPicture;
       plain.hidden = isPicture;

@@ -10,7 +10,7 @@ export function besidePanel(model, { inputs, times }) {
 }
 
 function featureTable(name, list) {
-  const columns = ["Name", "Type", ...(list.some((feature) => feature.description) ? ["What it is"] : [])];
+  const columns = ["Name", "Type", ...(list.some((feature) => feature.description) ? ["Description"] : [])];
   return h("div", {}, h("h3", {}, name), h("div", { class: "scroll-x" }, h("table", {}, h("thead", {}, h("tr", {}, columns.map((each) => h("th", { scope: "col" }, each)))),
     h("tbody", {}, list.map((feature) => h("tr", {}, h("td", { class: "mono" }, feature.name), h("td", { class: "mono soft" }, feature.text), columns.length > 2 ? h("td", {}, feature.description) : null))))));
 }

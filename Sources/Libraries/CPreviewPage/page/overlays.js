@@ -37,7 +37,7 @@ export function boxesView(model, outputs, picture) {
   }
   found.sort((left, right) => right.confidence - left.confidence);
   const name = (index) => model.labels[index] ?? `class ${index}`;
-  const [canvas, context, place] = pictureCanvas(picture.bitmap, "The picture with the boxes that were found");
+  const [canvas, context, place] = pictureCanvas(picture.bitmap, "The image with the boxes that were found");
   const list = h("ol", { class: "bars" });
   const headline = h("p", { class: "headline" });
   function draw(least) {
@@ -157,14 +157,14 @@ function compare(before, after, [beforeName, afterName]) {
 }
 
 function original(picture) {
-  const [canvas, context] = pictureCanvas(picture.bitmap, "The picture");
+  const [canvas, context] = pictureCanvas(picture.bitmap, "The image");
   context.drawImage(picture.bitmap, 0, 0, canvas.width, canvas.height);
   return canvas;
 }
 
 /** The output of a size of its own laid over the picture's size. */
 function fitted(source, like, picture, place) {
-  const canvas = h("canvas", { width: like.width, height: like.height, role: "img", "aria-label": "The model's picture" });
+  const canvas = h("canvas", { width: like.width, height: like.height, role: "img", "aria-label": "The model's image" });
   const scale = like.width / picture.bitmap.width;
   const box = place ?? region(picture.bitmap, picture.feature, picture.fit);
   const context = canvas.getContext("2d");
@@ -198,7 +198,7 @@ export function depthView(model, outputs, picture) {
     const context = scaleBar.getContext("2d");
     for (let x = 0; x < 256; x += 1) { context.fillStyle = css(mapped(used, x / 255).map(Math.round)); context.fillRect(x, 0, 1, 12); }
     scaleBar.style.borderRadius = "6px";
-    place.replaceChildren(compare(before, fitted(map, before, picture), ["Picture", "Depth"]), scaleBar,
+    place.replaceChildren(compare(before, fitted(map, before, picture), ["Image", "Depth"]), scaleBar,
       h("div", { class: "tag-row tabular" }, h("span", {}, shown(facts.least)), h("span", {}, `mean ${shown(facts.mean)}`), h("span", {}, shown(facts.greatest))));
   }
   draw();
@@ -246,7 +246,7 @@ function joints(model, outputs, feature) {
 
 export function poseView(model, outputs, picture) {
   const found = joints(model, outputs, picture.feature);
-  const [canvas, context, place] = pictureCanvas(picture.bitmap, "The picture with the points that were found");
+  const [canvas, context, place] = pictureCanvas(picture.bitmap, "The image with the points that were found");
   const all = region(picture.bitmap, picture.feature, picture.fit);
   const name = (index) => model.labels[index] ?? (found.length === 17 ? jointNames[index] : `point ${index}`);
   const headline = h("p", { class: "headline" });

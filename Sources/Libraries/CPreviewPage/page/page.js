@@ -100,7 +100,7 @@ function makeTrial(model, times) {
       times.changed();
       time.textContent = milliseconds(first.milliseconds);
       time.hidden = false;
-      answer.replaceChildren(...(both ? [h("div", { class: "versus" }, results.map((result, index) => h("div", { class: "answer" }, h("h3", { class: "soft" }, ["As the file has it", "As it was taught"][index]), way.view(result))))] : way.view(first)));
+      answer.replaceChildren(...(both ? [h("div", { class: "versus" }, results.map((result, index) => h("div", { class: "answer" }, h("h3", { class: "soft" }, ["Original model", "Taught model"][index]), way.view(result))))] : way.view(first)));
       announce(way.spoken(results[results.length - 1]));
     } catch (problem) {
       if (problem.name === "AbortError") return;
@@ -213,15 +213,15 @@ function formWay(model, handlers) {
 
 function hintOf(model) {
   switch (model.kind) {
-    case "imageClassifier": case "pictureFeatures": return "Give the model a picture, and it says what it sees.";
-    case "objectDetector": return "Give the model a picture, and it shows what is where.";
-    case "imageSegmenter": return "Give the model a picture, and it colours its parts.";
-    case "depthEstimator": return "Give the model a picture, and it shows how far things are.";
-    case "poseEstimator": return "Give the model a picture of a person or a hand.";
-    case "pictureMaker": return "Give the model a picture, and it makes another one.";
+    case "imageClassifier": case "pictureFeatures": return "Add an image, and the model classifies it.";
+    case "objectDetector": return "Add an image, and the model finds the objects in it.";
+    case "imageSegmenter": return "Add an image, and the model colours its regions.";
+    case "depthEstimator": return "Add an image, and the model estimates distances in it.";
+    case "poseEstimator": return "Add an image of a person or a hand.";
+    case "pictureMaker": return "Add an image, and the model makes another one.";
     case "textClassifier": case "wordTagger": return "Write something; the answer follows while you write.";
     case "recommender": return "Add a few items, and the model recommends others.";
-    default: return "Give the model its inputs, and the answer stands here.";
+    default: return "Fill in the inputs; the answer appears here.";
   }
 }
 

@@ -17,8 +17,8 @@ export function pictureEditor(feature, { changed, failed, live }) {
   const state = { blob: null, bitmap: null, name: "", mode: isSmall ? "draw" : "file", fit: "stretch", stream: null };
   const body = h("div", {});
   const caption = h("p", { class: "caption" });
-  const modes = segmented("Where the picture comes from",
-    [["file", "Picture", "picture"], ["camera", "Camera", "camera"], ["draw", "Draw", "draw"]], state.mode, show);
+  const modes = segmented("Source of the image",
+    [["file", "Image", "picture"], ["camera", "Camera", "camera"], ["draw", "Draw", "draw"]], state.mode, show);
   const fitId = newId("fit");
   const fit = h("select", { id: fitId, onchange: () => { state.fit = fit.value; if (state.blob) changed(); } },
     h("option", { value: "stretch" }, "Stretched"), h("option", { value: "crop" }, "Cropped to the middle"), h("option", { value: "fit" }, "Whole, with bars"));
@@ -74,12 +74,12 @@ export function pictureEditor(feature, { changed, failed, live }) {
       canvas.getContext("2d").drawImage(state.bitmap, 0, 0);
       caption.textContent = `${state.name} · ${state.bitmap.width} × ${state.bitmap.height}${state.blob.size ? ` · ${bytesText(state.blob.size)}` : ""}`;
       body.replaceChildren(dropZone(canvas));
-      tools.replaceChildren(button("Another picture", "picture", choose), button("Remove", "clear", clear, "quiet"));
+      tools.replaceChildren(button("Another image", "picture", choose), button("Remove", "clear", clear, "quiet"));
     } else {
       caption.textContent = "";
       body.replaceChildren(dropZone(h("div", { class: "drop-hint" }, icon("picture", "big"),
-        h("p", {}, "Drop a picture here, or paste one."),
-        h("div", { class: "buttons" }, button("Choose a picture", null, choose, "primary"), button("Use a sample", null, () => sample().then((blob) => take(blob, "sample"))))) ));
+        h("p", {}, "Drop an image here, or paste one."),
+        h("div", { class: "buttons" }, button("Choose an image", null, choose, "primary"), button("Use a sample", null, () => sample().then((blob) => take(blob, "sample"))))) ));
       tools.replaceChildren();
     }
   }
@@ -93,7 +93,7 @@ export function pictureEditor(feature, { changed, failed, live }) {
   async function showCamera() {
     tools.replaceChildren();
     caption.textContent = "";
-    const video = h("video", { class: "mirrored", muted: true, playsinline: true, "aria-label": "The camera's picture" });
+    const video = h("video", { class: "mirrored", muted: true, playsinline: true, "aria-label": "The camera's image" });
     body.replaceChildren(h("div", { class: "drop filled" }, video));
     try {
       state.stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment", width: { ideal: 960 } } });
@@ -126,7 +126,7 @@ export function pictureEditor(feature, { changed, failed, live }) {
       }
     });
     liveButton.setAttribute("aria-pressed", "false");
-    tools.replaceChildren(button("Take a picture", "camera", async () => { await snap(); changed(); }, "primary"), liveButton);
+    tools.replaceChildren(button("Take an image", "camera", async () => { await snap(); changed(); }, "primary"), liveButton);
   }
 
   function showDrawing() {
@@ -234,7 +234,7 @@ export function drawingPad(feature, drawn) {
   wipe();
   return {
     element: h("div", { class: "draw-row" }, canvas,
-      h("div", { class: "buttons" }, h("div", { class: "seen" }, seen, h("span", { class: "small soft" }, "What the", h("br"), "model sees")),
+      h("div", { class: "buttons" }, h("div", { class: "seen" }, seen, h("span", { class: "small soft" }, "Input of", h("br"), "the model")),
         h("div", { class: "control" }, h("label", { for: widthId }, "Pen"), brush))),
     tools: h("div", { class: "buttons" }, button("Clear", "clear", () => { wipe(); announce("Cleared"); }),
       button("Swap black and white", null, () => { isInverted = !isInverted; context.globalCompositeOperation = "difference"; context.fillStyle = "#fff"; context.fillRect(0, 0, size, size); context.globalCompositeOperation = "source-over"; look(); done(); }, "quiet")),

@@ -130,7 +130,7 @@ export function arrayView(output) {
   const inner = shape.filter((extent) => extent !== 1);
   const kinds = [];
   if (inner.length >= 2) kinds.push(["heat", "Heat map"]);
-  if (inner.length === 3 && [3].includes(inner[0]) && inner[1] >= 8) kinds.unshift(["picture", "Picture"]);
+  if (inner.length === 3 && [3].includes(inner[0]) && inner[1] >= 8) kinds.unshift(["picture", "Image"]);
   kinds.push(["line", numbers.length <= 48 ? "Bars" : "Line"], ["histogram", "Histogram"], ["values", "Values"]);
   const draw = (kind) => place.replaceChildren({ heat: () => slices(output, inner, facts), picture: () => asPicture(output, inner, facts), line: () => linePlot(numbers, `${output.name} as a line`), histogram: () => histogram(numbers, `${output.name} as a histogram`), values: () => valueTable(numbers) }[kind]());
   draw(kinds[0][0]);
