@@ -29,11 +29,11 @@ class Feature(NamedTuple):
     ranges: Optional[tuple[tuple[int, Optional[int]], ...]] = None
     """The smallest and the largest extent of each axis, where the model gives ranges; `None` for no largest."""
     size: Optional[tuple[int, int]] = None
-    """Width and height of a picture, as Pillow has them; zeros where the model states none."""
+    """Width and height of an image, as Pillow has them; zeros where the model states none."""
     sizes: Optional[tuple[tuple[int, int], ...]] = None
-    """The sizes that a picture may have, where the model lists them."""
+    """The sizes that an image may have, where the model lists them."""
     mode: Optional[str] = None
-    """Pillow's mode of a picture: RGB, L, or F (half precision)."""
+    """Pillow's mode of an image: RGB, L, or F (half precision)."""
     key_type: Optional[str] = None
     """The type of a dictionary's keys or of a sequence's elements: String or Int64."""
     text: str = ""

@@ -94,8 +94,8 @@ class Model:
     >>> model.predict({"image": "held-out/7-0.png"})["digit"]
     '7'
 
-    Arrays are NumPy's (or whatever NumPy takes for one: lists, buffers, tensors on the processor), pictures Pillow's, arrays of
-    `uint8`, or the bytes or the path of a picture's file, which is turned upright and scaled to the model's size;
+    Arrays are NumPy's (or whatever NumPy takes for one: lists, buffers, tensors on the processor), images Pillow's, arrays of
+    `uint8`, or the bytes or the path of an image file, which is turned upright and scaled to the model's size;
     numbers, strings, dictionaries and lists are Python's.  While the model works, other threads of Python run.
     """
 

@@ -215,7 +215,7 @@ def _pixels(feature: Feature, value: Any) -> tuple["np.ndarray[Any, Any]", int]:
     if _is_picture(value):
         if value.mode not in ("RGB", "RGBA", "L", "F"):
             raise FeatureError(
-                f"'{feature.name}' was given a picture of mode {value.mode}; pass picture.convert('{feature.mode}')")
+                f"'{feature.name}' was given an image of mode {value.mode}; pass picture.convert('{feature.mode}')")
         value = np.asarray(value)
     array = np.asarray(value)
     if array.ndim == 3 and array.shape[2] == 1:
@@ -237,13 +237,13 @@ def set_image(words: Any, place: int, feature: Feature, value: Any, keep: list[A
             with open(value, "rb") as file:
                 value = file.read()
         except OSError as failure:
-            raise FeatureError(f"'{feature.name}': the picture cannot be read: {failure}") from None
+            raise FeatureError(f"'{feature.name}': the image cannot be read: {failure}") from None
     if isinstance(value, (bytes, bytearray)) or isinstance(value, memoryview) and value.ndim == 1:
         words[place] = ENCODED
         words[place + 1], words[place + 2] = _lent(value, keep)
         return
     if not _is_picture(value) and not hasattr(value, "shape"):
-        raise _wrong(feature, value, "pass a picture of Pillow, an array, a path, or the bytes of a picture's file")
+        raise _wrong(feature, value, "pass an image of Pillow, an array, a path, or the bytes of an image file")
     pixels, layout = _pixels(feature, value)
     keep.append(pixels)
     words[place], words[place + 1], words[place + 2], words[place + 3] = (
@@ -348,7 +348,7 @@ def copied_array(address: int, shape: tuple[int, ...], dtype: "np.dtype[Any]") -
 
 
 def image(words: Any, place: int) -> Any:
-    """A picture of Pillow, or, where Pillow is not installed, its pixels."""
+    """An image of Pillow, or, where Pillow is not installed, its pixels."""
     width, layout, height, row = words[place + 2], words[place + 3], words[place + 4], words[place + 5]
     rows = copied_array(words[place + 1], (height, row), np.dtype(np.uint8))
     if layout == GREY:

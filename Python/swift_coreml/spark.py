@@ -37,7 +37,7 @@ def predict(
     """The frame with a column for each output of the model, and one that says what is wrong with a row.
 
     `inputs` names the column of each input, or, for an array, a list of columns; without it they have the inputs' names.
-    Arrays are lists of all elements, row-major, pictures the bytes of files, labels and scores strings and maps; a null
+    Arrays are lists of all elements, row-major, images the bytes of files, labels and scores strings and maps; a null
     for a number of double precision is NaN.  A row that the model does not take has nulls and a message in the column
     `error`, and the job goes on.  `threads` is the number of processors for each task, as `spark.task.cpus`.
 

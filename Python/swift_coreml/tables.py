@@ -22,13 +22,13 @@ _NUMBERS = {
 
 
 PICTURES = 64
-"""The most pictures that are decoded at the same time."""
+"""The most images that are decoded at the same time."""
 
 
 def arrow_type(feature: Feature) -> pa.DataType:
     """The type of the column that an output becomes.
 
-    Arrays become lists of all elements, row-major (half precision as float32), pictures PNG files.
+    Arrays become lists of all elements, row-major (half precision as float32), images PNG files.
     """
     if feature.type == "Double":
         return pa.float64()

@@ -1,8 +1,8 @@
 """Python values to and from feature values, by the rules of Apple's binding, which takes fewer arrays.
 
-In: integers become int64, floats double, strings and bytes string, dictionaries dictionary, pictures of Pillow images,
+In: integers become int64, floats double, strings and bytes string, dictionaries dictionary, images of Pillow images,
 arrays of int8, int32, float16, float32 and float64 multi-arrays; arrays of other integers and of truth values become
-int32 when that holds all their values.  Lists and tuples are dropped.  Out: float16 arrays become float32, pictures
+int32 when that holds all their values.  Lists and tuples are dropped.  Out: float16 arrays become float32, images
 RGBA.  Whatever else is given is "not convertible", and the message says what to pass instead.
 """
 import ctypes
@@ -153,7 +153,7 @@ class Features(Handle):
         elif layout == _GREY_HALF:
             pixels = np.empty(shape, np.float16)
         else:
-            raise RuntimeError(f"The pixel format of output '{key.decode()}' cannot be converted to a picture.")
+            raise RuntimeError(f"The pixel format of output '{key.decode()}' cannot be converted to an image.")
         call("features_image", self.address, key, layout, pixels.ctypes.data)
         if layout == _BGRA:
             return Image.fromarray(np.ascontiguousarray(pixels[..., [2, 1, 0, 3]]))
@@ -194,7 +194,7 @@ def _converted(name, array):
 
 def _remedy(name, value):
     """The error in a value, and the value to pass instead, in one line."""
-    taken = "a number, a string, an array, a picture of Pillow, or a dictionary of numbers by strings or integers"
+    taken = "a number, a string, an array, an image of Pillow, or a dictionary of numbers by strings or integers"
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim > 0:
         return f"'{name}' is an array of {value.dtype}; pass {name}.astype(np.float64)"
     if isinstance(value, np.ndarray) and value.dtype.kind == "c":

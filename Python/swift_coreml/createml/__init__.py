@@ -1,4 +1,4 @@
-"""Create ML's tasks for Python: training from frames of pandas and polars, Arrow tables, dictionaries, pictures and files.
+"""Create ML's tasks for Python: training from frames of pandas and polars, Arrow tables, dictionaries, images and files.
 
 >>> from swift_coreml import createml
 >>> data = {"petal": [1.0, 1.2, 1.1, 4.9, 5.1, 5.0] * 10, "kind": ["small", "small", "small", "large", "large", "large"] * 10}

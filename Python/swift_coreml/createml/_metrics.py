@@ -45,7 +45,7 @@ class _Drawn(Metrics):
         raise NotImplementedError
 
     def save_picture(self, path: Path, title: str = "") -> None:
-        """Writes the picture: an `.svg`, or with matplotlib a `.png` or `.pdf`."""
+        """Writes the image: an `.svg`, or with matplotlib a `.png` or `.pdf`."""
         path = os.fspath(path)
         temporary = f"{path}.{os.getpid()}.unfinished"
         try:
@@ -55,7 +55,7 @@ class _Drawn(Metrics):
             else:
                 format = os.path.splitext(path)[1][1:].lower()
                 if format not in ("png", "pdf"):
-                    raise ValueError(f"'{path}' ends in '.{format}'; pictures end in .svg, .png or .pdf")
+                    raise ValueError(f"'{path}' ends in '.{format}'; images end in .svg, .png or .pdf")
                 self.plot(title=title).figure.savefig(temporary, format=format)
             os.replace(temporary, path)
         finally:
@@ -94,7 +94,7 @@ class ClassifierMetrics(_Drawn):
         return numpy.array(self.confusion, dtype=numpy.int64)
 
     def svg(self, title: str = "") -> str:
-        """The confusion matrix as an SVG picture."""
+        """The confusion matrix as an SVG image."""
         labels, matrix = [str(label) for label in self.labels], self.confusion_matrix()
         cell, left = 44 if len(labels) <= 20 else 20, 24 + 8 * max(map(len, labels), default=1)
         top = (28 if title else 8) + left
@@ -148,10 +148,10 @@ class ClassifierMetrics(_Drawn):
 
 
 class ImageClassifierMetrics(ClassifierMetrics):
-    """`ClassifierMetrics` of pictures, with those that were taken for something else, the most confident first: `misclassified`.
+    """`ClassifierMetrics` of images, with the misclassified ones, the most confident first: `misclassified`.
 
-    Each has its `image`, a path or the row of a picture in memory, `label`, `prediction` and `confidence`.  An evaluation also
-    lists the pictures that could not be read, `skipped`, with the `reason`.
+    Each has its `image`, a path or the row of an image in memory, `label`, `prediction` and `confidence`.  An evaluation also
+    lists the images that could not be read, `skipped`, with the `reason`.
     """
 
 
@@ -171,7 +171,7 @@ class DetectorMetrics(_Drawn):
     """
 
     def svg(self, title: str = "") -> str:
-        """The average precision of each label as an SVG picture of bars."""
+        """The average precision of each label as an SVG image of bars."""
         values = sorted(self.average_precision["iou_50"].items())
         left, top, bar = 24 + 8 * max((len(label) for label, _ in values), default=1), 44 if title else 28, 22
         width, height = left + 300, top + bar * len(values) + 8

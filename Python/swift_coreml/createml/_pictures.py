@@ -1,4 +1,4 @@
-"""Pictures as Python has them: paths, pictures of Pillow, arrays of NumPy; and labelled or annotated ones in tables."""
+"""Images as Python has them: paths, images of Pillow, arrays of NumPy; and labelled or annotated ones in tables."""
 from __future__ import annotations
 
 import os
@@ -30,18 +30,18 @@ def is_of_pillow(value: Any) -> bool:
 
 
 def is_in_memory(value: Any) -> bool:
-    """Whether a value is a picture of Pillow, or an array with the axes of one."""
+    """Whether a value is an image of Pillow, or an array with the axes of one."""
     return is_of_pillow(value) or isinstance(value, numpy.ndarray) and value.ndim in (2, 3)
 
 
 def pixels(picture: Picture) -> numpy.ndarray:
-    """The rows of pixels of a picture in memory.
+    """The rows of pixels of an image in memory.
 
     >>> pixels(numpy.zeros((2, 3), dtype=numpy.uint8)).shape
     (2, 3)
     >>> pixels(numpy.zeros((2, 3, 3)))
     Traceback (most recent call last):
-    ValueError: a picture is an array of uint8 of the shape [height, width], [height, width, 3] or [height, width, 4], not of \
+    ValueError: an image is an array of uint8 of the shape [height, width], [height, width, 3] or [height, width, 4], not of \
 float64 of the shape [2, 3, 3]
     """
     if is_of_pillow(picture):
@@ -49,23 +49,23 @@ float64 of the shape [2, 3, 3]
             has_alpha = picture.mode in ("PA", "LA", "La", "RGBa") or "transparency" in picture.info
             picture = picture.convert("RGBA" if has_alpha else "RGB")
         if picture.mode not in ("L", "RGB", "RGBA"):
-            raise ValueError(f"a picture of Pillow's mode {picture.mode} has no 8-bit colours; pass picture.convert('RGB')")
+            raise ValueError(f"an image of Pillow's mode {picture.mode} has no 8-bit colours; pass picture.convert('RGB')")
         picture = numpy.asarray(picture)
     if not isinstance(picture, numpy.ndarray):
-        raise TypeError(f"a {type(picture).__name__} is no picture; pass a path, a picture of Pillow or an array of NumPy")
+        raise TypeError(f"a {type(picture).__name__} is not an image; pass a path, an image of Pillow or an array of NumPy")
     if picture.ndim == 3 and picture.shape[2] == 1:
         picture = picture[..., 0]
     if picture.dtype != numpy.uint8 or not (picture.ndim == 2 or picture.ndim == 3 and picture.shape[2] in (3, 4)):
         raise ValueError(
-            "a picture is an array of uint8 of the shape [height, width], [height, width, 3] or [height, width, 4], not of "
+            "an image is an array of uint8 of the shape [height, width], [height, width, 3] or [height, width, 4], not of "
             f"{picture.dtype} of the shape {list(picture.shape)}")
     if not picture.size:
-        raise ValueError(f"a picture of the shape {list(picture.shape)} has no pixels")
+        raise ValueError(f"an image of the shape {list(picture.shape)} has no pixels")
     return numpy.ascontiguousarray(picture)
 
 
 def handle(picture: Picture) -> _native.Handle:
-    """The library's copy of a picture."""
+    """The library's copy of an image."""
     if is_path(picture):
         return _native.Handle(_native.call("picture_from_file", os.fsencode(picture)))
     rows = pixels(picture)
@@ -74,7 +74,7 @@ def handle(picture: Picture) -> _native.Handle:
 
 
 def array(picture: _native.Handle) -> numpy.ndarray:
-    """The pixels of the library's picture: [height, width, 3]."""
+    """The pixels of the library's image: [height, width, 3]."""
     height, width = (_native.call(f"picture_{side}", picture.address) for side in ("height", "width"))
     result = numpy.empty((height, width, 3), dtype=numpy.uint8)
     _native.call("picture_read", picture.address, result.ctypes.data)
@@ -82,7 +82,7 @@ def array(picture: _native.Handle) -> numpy.ndarray:
 
 
 def png(picture: Picture) -> bytes:
-    """A picture in memory as a PNG file.
+    """An image in memory as a PNG file.
 
     >>> png(numpy.zeros((1, 1), dtype=numpy.uint8))[:4]
     b'\\x89PNG'
@@ -124,12 +124,12 @@ def _like(data: Any, rows: int) -> Table:
 
 
 class Asked:
-    """Pictures to predict from: a picture, several, or a table with a column of them."""
+    """Images to predict from: an image, several, or a table with a column of them."""
 
     def __init__(self, data: Any, image: str) -> None:
         self.is_single = is_in_memory(data) or is_path(data) and not _data.is_table_file(data)
         if is_path(data) and os.path.isdir(data) and self.is_single:
-            raise ValueError(f"'{os.fspath(data)}' is a folder; pass the paths of its pictures")
+            raise ValueError(f"'{os.fspath(data)}' is a folder; pass the paths of its images")
         values: Optional[list[Any]] = None
         if self.is_single:
             values = [data]
@@ -165,7 +165,7 @@ class Asked:
 
 
 class Files:
-    """Files of labelled or annotated pictures; those of pictures in memory are there until the block ends."""
+    """Files of labelled or annotated images; those of images in memory are there until the block ends."""
 
     def __init__(self, session: Any = None) -> None:
         self.numbers: dict[str, int] = {}
@@ -180,13 +180,13 @@ class Files:
 
     def _place(self, name: str) -> str:
         if self._session is not None:
-            raise ValueError("a session finds pictures by their files; save those in memory, or leave out session")
+            raise ValueError("a session finds images by their files; save those in memory, or leave out session")
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory()
         return os.path.join(self._folder.name, f"{len(self.numbers)}-{name}")
 
     def path(self, picture: Picture, row: int = 0) -> str:
-        """The path of a picture, which is written if it is in memory."""
+        """The path of an image, which is written if it is in memory."""
         if is_path(picture):
             return os.fspath(picture)
         place = self._place(f"{row}.png")
@@ -199,7 +199,7 @@ class Files:
         return [self.path(picture, row) for row, picture in enumerate(pictures)]
 
     def folder(self, pictures: Sequence[Picture]) -> str:
-        """A folder of pictures in their order."""
+        """A folder of images in their order."""
         folder = self._place("contents")
         os.mkdir(folder)
         for row, picture in enumerate(pictures):
@@ -208,7 +208,7 @@ class Files:
         return folder
 
     def labelled(self, data: Data, image: str, label: str) -> tuple[dict[str, Any], Optional[Table]]:
-        """What the library is asked for labelled pictures: options, and a table unless they name a folder."""
+        """What the library is asked for labelled images: options, and a table unless they name a folder."""
         if is_path(data):
             if _data.is_folder_of_files(data):
                 return {"folder": os.fspath(data)}, None
@@ -227,7 +227,7 @@ class Files:
     def annotated(
         self, data: Data, image: str, annotations: str, images: Optional[_data.Path],
     ) -> tuple[dict[str, Any], Optional[Table]]:
-        """What the library is asked for annotated pictures: options, and a table unless they name a file or folder."""
+        """What the library is asked for annotated images: options, and a table unless they name a file or folder."""
         options = {} if images is None else {"images": os.fspath(images)}
         if is_path(data):
             if _data.is_folder_of_files(data):
@@ -244,7 +244,7 @@ class Files:
         return options, Table(_arrow.of_columns({image: self.paths(values), annotations: texts}))
 
     def named(self, entries: Any) -> Any:
-        """Entries about pictures, with the rows of those that were in memory for the names of their files."""
+        """Entries about images, with the rows of those that were in memory for the names of their files."""
         for entry in entries or []:
             entry["image"] = self.numbers.get(entry["image"], entry["image"])
         return entries
@@ -252,5 +252,5 @@ class Files:
 
 def _several(name: Any, pictures: Any) -> list[Any]:
     if is_path(pictures) or is_in_memory(pictures):
-        raise TypeError(f"the pictures of the label '{name}' are a list of paths, pictures of Pillow or arrays")
+        raise TypeError(f"the images of the label '{name}' are a list of paths, images of Pillow or arrays")
     return list(pictures)

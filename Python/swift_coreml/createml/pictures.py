@@ -1,4 +1,4 @@
-"""The tasks of Create ML on pictures."""
+"""The tasks of Create ML on images."""
 from __future__ import annotations
 
 import os
@@ -48,12 +48,12 @@ class _PictureModel(Model):
 
     @property
     def skipped_images(self) -> list[dict[str, Any]]:
-        """The pictures that training left out: `image`, its path or row, and the `reason`."""
+        """The images that training left out: `image`, its path or row, and the `reason`."""
         return list(self._facts.get("skipped") or [])
 
 
 class ImageClassifier(_PictureModel):
-    """A classifier of pictures.
+    """A classifier of images.
 
     >>> import numpy
     >>> from swift_coreml import createml
@@ -89,20 +89,20 @@ class ImageClassifier(_PictureModel):
         feature_extractor_output: Optional[str] = None,
         layer_sizes: Optional[Sequence[int]] = None,
     ) -> ImageClassifier:
-        """Trains on labelled pictures.
+        """Trains on labelled images.
 
-        data: a folder with a folder of pictures for each label; a folder of pictures that are named like `rose.1.jpg`; a table
-            with a column of pictures and one of labels; or a dictionary from labels to lists of pictures.  Pictures are paths
-            (those of a table's file are relative to it), pictures of Pillow, or arrays of uint8, upright.
+        data: a folder with a folder of images for each label; a folder of images that are named like `rose.1.jpg`; a table
+            with a column of images and one of labels; or a dictionary from labels to lists of images.  Images are paths
+            (those of a table's file are relative to it), images of Pillow, or arrays of uint8, upright.
         image, label: the names of the columns.
-        validation: the pictures to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
-        session: a folder for checkpoints; the same call with the same folder goes on from them.  Pictures must be files.
+        validation: the images to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
+        session: a folder for checkpoints; the same call with the same folder goes on from them.  Images must be files.
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         max_iterations: the maximum number of iterations.
         augmentations: changed copies that are added to the training data: flip, crop, rotation, exposure, blur, noise.
         feature_extractor: the name of an installed extractor; the path of a model of your own, with a / or a . in it; or
-            "learned" for features that are learned from the training pictures.  Without it, the features are those of
+            "learned" for features that are learned from the training images.  Without it, the features are those of
             efficientnet-lite0 if that is installed, or else learned, about which there is a `TrainingWarning`.
         feature_extractor_output: the output of your own model with the features; its only array if left out.
         layer_sizes: the sizes of the hidden layers of a perceptron; logistic regression without.
@@ -144,13 +144,13 @@ class ImageClassifier(_PictureModel):
 
     @property
     def warnings(self) -> list[str]:
-        """What limits the use of the model: that its features were learned from the training pictures, and why."""
+        """What limits the use of the model: that its features were learned from the training images, and why."""
         return list(self._facts.get("warnings") or [])
 
     def evaluate(self, data: Data) -> _metrics.Metrics:
-        """The performance on labelled pictures, in the forms of training's.
+        """The performance on labelled images, in the forms of training's.
 
-        `misclassified` lists the pictures that were taken for something else, the most confident first: `image`, its path or
+        `misclassified` lists the misclassified images, the most confident first: `image`, its path or
         its row among those in memory, `label`, `prediction` and `confidence`; `skipped` those that could not be read.
         """
         with Files() as files:
@@ -158,13 +158,13 @@ class ImageClassifier(_PictureModel):
             return self._compared(files, options, table)
 
     def predict(self, data: Union[Picture, Data]) -> Any:
-        """The label of a picture; or the labels of several, of a list of them or a table with their column, in its kind."""
+        """The label of an image; or the labels of several, of a list of them or a table with their column, in its kind."""
         asked = _pictures.Asked(data, self.features[0])
         labels = _data.given(asked.answers(self._handle, {}), asked.table, self.target)
         return labels[0] if asked.is_single else labels
 
     def predict_probabilities(self, data: Union[Picture, Data]) -> Any:
-        """The probability of each label: a dictionary for a picture; a table in the kind of the data for several."""
+        """The probability of each label: a dictionary for an image; a table in the kind of the data for several."""
         asked = _pictures.Asked(data, self.features[0])
         answer = asked.answers(self._handle, {"probabilities": True})
         if asked.is_single:
@@ -202,24 +202,24 @@ class ObjectDetector(_PictureModel):
         batch_size: Optional[int] = None,
         max_iterations: Optional[int] = None,
     ) -> ObjectDetector:
-        """Trains on annotated pictures.
+        """Trains on annotated images.
 
-        data: a folder of pictures with one .json or .csv file, or the .xml files of Pascal VOC, in it; the path of such a file,
-            or of a folder of .xml files, with the pictures in `images` or beside it; or a table with a column of pictures
-            and one of annotations.  JSON is Create ML's or COCO's; a CSV file has a row for each picture with `annotations`
+        data: a folder of images with one .json or .csv file, or the .xml files of Pascal VOC, in it; the path of such a file,
+            or of a folder of .xml files, with the images in `images` or beside it; or a table with a column of images
+            and one of annotations.  JSON is Create ML's or COCO's; a CSV file has a row for each image with `annotations`
             as JSON, or a row for each object with `label` and `xmin`, `ymin`, `xmax`, `ymax` or `x`, `y`, `width`, `height`.
             The annotations of a table are Create ML's JSON or lists of dictionaries like it: [{"label": "ace",
             "coordinates": {"x": 80, "y": 60, "width": 20, "height": 30}}].
         image, annotations: the names of the columns of a table.
-        images: the folder of the pictures, if it is not that of the annotations; a table's paths are relative to it.
+        images: the folder of the images, if it is not that of the annotations; a table's paths are relative to it.
         units, origin, anchor: what the numbers of boxes are in Create ML's JSON and tables: pixel or normalized; where y is 0,
             topLeft or bottomLeft; of which point of a box x and y are, center, topLeft or bottomLeft.
-        validation: the pictures to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
-        session: a folder for checkpoints; the same call with the same folder goes on from them.  Pictures must be files.
+        validation: the images to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
+        session: a folder for checkpoints; the same call with the same folder goes on from them.  Images must be files.
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
-        batch_size: the number of views of pictures in an iteration, 1 to 256; 16 if left out.
-        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of pictures if left out.
+        batch_size: the number of views of images in an iteration, 1 to 256; 16 if left out.
+        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of images if left out.
         """
         with Files(session) as files:
             options, table = files.annotated(data, image, annotations, images)
@@ -250,18 +250,18 @@ class ObjectDetector(_PictureModel):
         return list(self._facts["labels"])
 
     def evaluate(self, data: Data, *, images: Optional[Path] = None) -> _metrics.Metrics:
-        """The performance on annotated pictures, in the forms of training's: `DetectorMetrics`, with `skipped` pictures."""
+        """The performance on annotated images, in the forms of training's: `DetectorMetrics`, with `skipped` images."""
         with Files() as files:
             options, table = files.annotated(data, self.features[0], str(self._facts["target"]), images)
             return self._compared(files, options, table)
 
     def predict(self, data: Union[Picture, Data]) -> Any:
-        """The objects in a picture, the most confident first: a list of dictionaries.
+        """The objects in an image, the most confident first: a list of dictionaries.
 
         Each has the `label`, the `confidence` from 0 to 1, and the `coordinates` `x`, `y`, `width` and `height`, in the units
         and with the origin and anchor of the annotations that the detector was trained with; annotations have the same form.
-        A list of pictures gives a list of such lists; a table with a column of pictures a table in its kind, with a row for
-        each object: its picture, `label`, `confidence`, `x`, `y`, `width` and `height`.
+        A list of images gives a list of such lists; a table with a column of images a table in its kind, with a row for
+        each object: its image, `label`, `confidence`, `x`, `y`, `width` and `height`.
         """
         asked = _pictures.Asked(data, self.features[0])
         found = asked.answers(self._handle, {}).to_dict()
@@ -278,7 +278,7 @@ class ObjectDetector(_PictureModel):
 
 
 class StyleTransfer(_PictureModel):
-    """A network that draws pictures in the style of another picture.
+    """A network that draws images in the style of another image.
 
     Training measures style with a network: EfficientNet-Lite0 (`coreml extractor install efficientnet-lite0`), or one of your
     own.
@@ -309,21 +309,21 @@ class StyleTransfer(_PictureModel):
         medium: str = "image",
         feature_extractor: Optional[Path] = None,
     ) -> StyleTransfer:
-        """Trains on a style picture and content pictures.
+        """Trains on a style image and content images.
 
-        style_image: the picture whose style is learned: a path, a picture of Pillow, or an array of uint8.
-        content_directory: a folder of a few tens of pictures like those that the model will draw; or a list of pictures.
-        processing_option: how pictures become squares: centerCrop, scaleFit or scaleFill; None keeps their proportions.
-        validation_image: the picture that shows the progress beside each checkpoint; the first content picture if left out.
-        session: a folder for checkpoints; the same call with the same folder goes on from them.  Pictures must be files.
+        style_image: the image whose style is learned: a path, an image of Pillow, or an array of uint8.
+        content_directory: a folder of a few tens of images like those that the model will draw; or a list of images.
+        processing_option: how images become squares: centerCrop, scaleFit or scaleFill; None keeps their proportions.
+        validation_image: the image that shows the progress beside each checkpoint; the first content image if left out.
+        session: a folder for checkpoints; the same call with the same folder goes on from them.  Images must be files.
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         algorithm: cnn, or cnnLite with a quarter of the computation.
         max_iterations: the maximum number of iterations, of four crops each.
         style_strength: the strength of the style over the content, 1 to 10.
         textel_density: the side in pixels at which the style is learned, a multiple of 4 from 64 to 1024.
-        medium: image; or video, for which noise in the picture changes the drawing little.
-        feature_extractor: the path of a model with one colour picture as its input that measures style.
+        medium: image; or video, for which noise in the image changes the drawing little.
+        feature_extractor: the path of a model with one colour image as its input that measures style.
         """
         with Files(session) as files:
             if isinstance(content_directory, (str, os.PathLike)):
@@ -347,11 +347,11 @@ class StyleTransfer(_PictureModel):
 
     @classmethod
     def resume(cls, session: Path, *, progress: Progress = "auto") -> StyleTransfer:
-        """Goes on with the session of a folder, with the pictures and parameters that it was begun with."""
+        """Goes on with the session of a folder, with the images and parameters that it was begun with."""
         return cls._resumed(session, progress)
 
     def stylize(self, picture: Picture) -> Any:
-        """Draws a picture of 64 × 64 pixels or more: an array for an array, a picture of Pillow for one, or for a path.
+        """Draws an image of 64 × 64 pixels or more: an array for an array, an image of Pillow for one, or for a path.
 
         Pillow must be installed for a path: `pip install pillow`.
         """
@@ -361,7 +361,7 @@ class StyleTransfer(_PictureModel):
                 from PIL import Image
             except ImportError:
                 raise ImportError(
-                    "the drawing of a file is a picture of Pillow, which is not installed: pip install pillow; or pass an "
+                    "the drawing of a file is an image of Pillow, which is not installed: pip install pillow; or pass an "
                     "array of NumPy, whose drawing is an array") from None
         given = _pictures.handle(picture)
         drawn = _native.Handle(_native.call("trained_stylize", self._handle.address, given.address))

@@ -176,7 +176,7 @@ class _KeypointClassifier(_Classifier):
         """The label of each session with its confidence, or of each window of frames; a table in the kind of the data.
 
         data: a table with a row for each pose, a column of key points, and one of sessions, without which it is one; a table
-            with a column of the paths of pictures or videos; such a path; or a list of them, each of which is a session.
+            with a column of the paths of images or videos; such a path; or a list of them, each of which is a session.
         """
         if isinstance(data, (str, os.PathLike)) and not _data.is_table_file(data):
             data = [data]
@@ -209,11 +209,11 @@ class HandPoseClassifier(_KeypointClassifier):
     ) -> HandPoseClassifier:
         """Trains on labelled poses.
 
-        data: a table with a row for each pose; a table with a row for each picture; a folder with a folder for each label; or a
-            folder of files that are named like `fist.1.jpg`.  Folders hold pictures, or tables of key points.  Pictures need
+        data: a table with a row for each pose; a table with a row for each image; a folder with a folder for each label; or a
+            folder of files that are named like `fist.1.jpg`.  Folders hold images, or tables of key points.  Images need
             the extractor mediapipe-hands: `coreml extractor install mediapipe-hands`.
         session_id, label, keypoints: the names of the columns; key points are lists of numbers.
-        image: the column of paths in a table of pictures.
+        image: the column of paths in a table of images.
         validation: the sessions to validate on: "auto" for a part of the data, None, their share, (share, seed), or data.
         session: a folder for checkpoints; the same call with the same folder goes on from them.
         checkpoint_interval: the number of iterations between two checkpoints.

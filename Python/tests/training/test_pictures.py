@@ -176,9 +176,9 @@ def test_wrong_pictures(tmp_path):
         train(pandas.DataFrame({"image": paths}))
     with pytest.raises(ValueError, match="not of float64 of the shape \\[32, 32, 3\\]"):
         train({"flat": [numpy.zeros((32, 32, 3))], "upright": paths[8:]})
-    with pytest.raises(TypeError, match="a int is no picture"):
+    with pytest.raises(TypeError, match="a int is not an image"):
         train({"image": [3, 4], "label": ["a", "b"]})
-    with pytest.raises(ValueError, match="a session finds pictures by their files"):
+    with pytest.raises(ValueError, match="a session finds images by their files"):
         train({"flat": [picture("flat", 1)], "upright": paths[8:]}, session=tmp_path / "s")
     (tmp_path / "data" / "flat" / "broken.png").write_bytes(b"")
     (tmp_path / "data" / "flat" / "text.jpg").write_text("no picture")
@@ -189,13 +189,13 @@ def test_wrong_pictures(tmp_path):
         model.predict(tmp_path / "data" / "flat" / "broken.png")
     with pytest.raises(createml.TrainingError, match="nowhere.png"):
         model.predict([tmp_path / "nowhere.png"])
-    with pytest.raises(ValueError, match="is a folder; pass the paths of its pictures"):
+    with pytest.raises(ValueError, match="is a folder; pass the paths of its images"):
         model.predict(tmp_path / "data")
     for wrong, words in ((numpy.zeros((4, 4, 2), dtype=numpy.uint8), "uint8 of the shape \\[4, 4, 2\\]"),
                          (numpy.zeros((0, 4), dtype=numpy.uint8), "no pixels"), (Image.new("F", (4, 4)), "mode F")):
         with pytest.raises(ValueError, match=words):
             model.predict([wrong])
-    with pytest.raises(TypeError, match="is no picture"):
+    with pytest.raises(TypeError, match="is not an image"):
         model.predict([paths[0], {"pixels": 3}])
 
 
@@ -509,7 +509,7 @@ def test_wrong_styles(tmp_path):
             ({"feature_extractor": None}, "'efficientnet-lite0' is not installed"), ({"max_iterations": 0}, "0")]:
         with pytest.raises(createml.TrainingError, match=words):
             train(**given)
-    with pytest.raises(ValueError, match="a session finds pictures by their files"):
+    with pytest.raises(ValueError, match="a session finds images by their files"):
         train(style=numpy.zeros((80, 80, 3), dtype=numpy.uint8), session=tmp_path / "s")
 
 
