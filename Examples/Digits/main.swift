@@ -120,7 +120,7 @@ if !own.isEmpty {
     print("\nyour drawings")
     show(zip(own, try read(own)).map { ($0, "read as \($1)") })
 }
-printOwnInput("make demo-digits ARGS='three.png'", "reads your drawing: one digit that fills the picture")
+printOwnInput("make demo-digits ARGS='three.png'", "reads your drawing: one digit that fills the image")
 
 let right = 1 - forest.evaluation(on: testing).classificationError
 guard right > 0.85 else {

@@ -119,7 +119,7 @@ for links in [false, true] {
     sizes.append(size(of: folder))
     memory.append(try measured(folder))
 }
-print("two pipelines      on disk      in memory, loaded and asked once")
+print("two pipelines      on disk      in memory after one prediction")
 for (index, name) in ["self-contained", "linked        "].enumerated() {
     print(
         String(format: "%@     %5.1f MB      %5.1f MB", name, Double(sizes[index]) / 1e6, Double(memory[index]) / 1e3)

@@ -123,7 +123,7 @@ func teach(_ arguments: [String], _ url: URL) async throws {
     let examples = try pairs.compactMap { name, drawing in
         try name.map { ["image": try drawing.featureValue(), "sticker": MLFeatureValue(string: $0)] }
     }
-    guard !examples.isEmpty else { throw Unexpected("no picture has a name: pass at least one NAME=PICTURE") }
+    guard !examples.isEmpty else { throw Unexpected("no image has a name: pass at least one NAME=IMAGE") }
     let model = try await update(url, with: examples)
     show(pairs.compactMap { name, drawing in name.map { (drawing, $0) } })
     let asked = try pairs.filter { $0.name == nil }.map {
@@ -157,6 +157,6 @@ if own.isEmpty, let path = ProcessInfo.processInfo.environment["DRAWING_EMBEDDIN
 if own.isEmpty {
     printOwnInput(
         "make demo-stickers ARGS='sun=one.png sun=two.png moon=three.png new.png'",
-        "teaches the named pictures (several of each are better) and recognises the others"
+        "teaches the named images (several of each are better) and recognises the others"
     )
 }

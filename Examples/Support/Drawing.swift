@@ -13,7 +13,7 @@ public struct Drawing: Sendable {
     public static func sheet(at url: URL) throws -> [[Drawing]] {
         guard let source = CGImageSourceCreateWithURL(url as CFURL, nil),
             let image = CGImageSourceCreateImageAtIndex(source, 0, nil)
-        else { throw Unexpected("\(url.path) is no picture") }
+        else { throw Unexpected("\(url.path) is not an image") }
         let (width, height) = (image.width, image.height)
         var gray = [UInt8](repeating: 0, count: width * height)
         gray.withUnsafeMutableBytes { bytes in
@@ -43,7 +43,7 @@ public struct Drawing: Sendable {
     public func featureValue() throws -> MLFeatureValue {
         var buffer: CVPixelBuffer?
         CVPixelBufferCreate(nil, Self.side, Self.side, kCVPixelFormatType_OneComponent8, nil, &buffer)
-        guard let buffer else { throw Unexpected("there is no memory for a picture") }
+        guard let buffer else { throw Unexpected("there is no memory for an image") }
         CVPixelBufferLockBaseAddress(buffer, [])
         defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
         if let base = CVPixelBufferGetBaseAddress(buffer) {

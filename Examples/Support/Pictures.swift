@@ -5,7 +5,7 @@ extension Drawing {
     public init(contentsOf url: URL) throws {
         guard let source = CGImageSourceCreateWithURL(url as CFURL, nil),
             let image = CGImageSourceCreateImageAtIndex(source, 0, nil)
-        else { throw Unexpected("\(url.path) is no picture: pass a PNG or JPEG file") }
+        else { throw Unexpected("\(url.path) is not an image: pass a PNG or JPEG file") }
         var gray = [UInt8](repeating: 0, count: Drawing.side * Drawing.side)
         gray.withUnsafeMutableBytes { bytes in
             let context = CGContext(
@@ -102,10 +102,10 @@ public func write(_ sheets: [[(drawing: Drawing, isRight: Bool)]], columns: Int,
     }
     try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
     guard let image, let file = CGImageDestinationCreateWithURL(url as CFURL, "public.png" as CFString, 1, nil) else {
-        throw Unexpected("the picture \(url.path) cannot be made")
+        throw Unexpected("the image \(url.path) cannot be made")
     }
     CGImageDestinationAddImage(file, image, nil)
-    guard CGImageDestinationFinalize(file) else { throw Unexpected("the picture \(url.path) cannot be written") }
+    guard CGImageDestinationFinalize(file) else { throw Unexpected("the image \(url.path) cannot be written") }
 }
 
 /// The folder of the pictures that the demos write: `.build/demos` of the checkout.

@@ -64,7 +64,7 @@ package struct SigningKey: Sendable {
         do { key = try Curve25519.Signing.PrivateKey(pemRepresentation: String(decoding: pem, as: UTF8.self)) } catch {
             throw ModelError(
                 .malformed,
-                "This is not an Ed25519 private key in PEM form; make one with coreml key create --signing, or with "
+                "This is not an Ed25519 private key in PEM form; make one with coreml key create --kind signing, or with "
                     + "openssl genpkey -algorithm ed25519."
             )
         }
