@@ -6,7 +6,7 @@ import Foundation
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "Show which models of a collection this device has, and why.",
+        abstract: "Show the models of a collection on this device, and the reasons.",
         discussion: """
             Reads the store that an app keeps on this device, without contacting a server. coreml deploy explain shows the \
             server's view for a described device.

@@ -4,7 +4,7 @@ import Foundation
 struct EnrolmentCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "enrolment",
-        abstract: "Control which devices may have keys: an app's conditions, and enrolment tokens.",
+        abstract: "Control the devices that may get keys: an app's conditions, and enrolment tokens.",
         discussion: """
             Examples:
               coreml deploy enrolment --app shop

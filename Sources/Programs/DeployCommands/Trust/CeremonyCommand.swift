@@ -156,7 +156,7 @@ struct CeremonySign: ParsableCommand {
 struct CeremonyStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what a ceremony changes and who still has to sign."
+        abstract: "Show the changes of a ceremony and the missing signatures."
     )
 
     @Argument(help: "The folder of the ceremony.") var folder: String

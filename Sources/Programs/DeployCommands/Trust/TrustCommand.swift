@@ -97,7 +97,7 @@ struct TrustReport: Decodable {
 struct TrustStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show which keys are on the server, what they can sign, and when metadata expires."
+        abstract: "Show the keys on the server, the documents that they can sign, and the expiry of metadata."
     )
 
     @Option(help: "The team's identifier (coreml deploy team list).") var team: String
