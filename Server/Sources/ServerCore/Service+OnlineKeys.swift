@@ -175,7 +175,7 @@ extension TeamTrust {
         }
         return targets.map { "vouches for \($0.text)" }.sorted()
             + delegations.map {
-                (old?.keys(ofDelegated: $0) == nil ? "lets in " : "new keys of ") + Self.displayName($0)
+                (old?.keys(ofDelegated: $0) == nil ? "adds " : "new keys of ") + Self.displayName($0)
             }
     }
 

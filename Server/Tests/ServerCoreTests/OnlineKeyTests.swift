@@ -162,7 +162,7 @@ import UpdateFramework
         #expect((draft.role, draft.missing) == ("targets", 1))
         #expect(
             draft.changes == [
-                "lets in the app game", "lets in the collection game.Birds", "lets in the collection shop.Trees",
+                "adds the app game", "adds the collection game.Birds", "adds the collection shop.Trees",
             ]
         )
         let archive = try await server.upload(SampleArchive.bytes("plain"))
@@ -205,7 +205,7 @@ import UpdateFramework
         let signed = Data(document.bytes)
         _ = try await service.replaceTrust(of: "acme", with: ["targets": signed], as: server.admin)
         let second = try #require(try await service.trustDrafts(of: "acme", as: server.admin).first)
-        #expect(second.changes == ["lets in the collection shop.Trees"])
+        #expect(second.changes == ["adds the collection shop.Trees"])
         try await holders.sign(server)
         #expect(try await service.trustDrafts(of: "acme", as: server.admin).isEmpty)
         let report = try await service.check()
