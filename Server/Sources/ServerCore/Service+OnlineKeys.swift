@@ -173,7 +173,7 @@ extension TeamTrust {
         let delegations = (new.delegations?.roles.map(\.name) ?? []).filter {
             old?.keys(ofDelegated: $0)?.keyIDs != new.keys(ofDelegated: $0)?.keyIDs
         }
-        return targets.map { "vouches for \($0.text)" }.sorted()
+        return targets.map { "signs \($0.text)" }.sorted()
             + delegations.map {
                 (old?.keys(ofDelegated: $0) == nil ? "adds " : "new keys of ") + Self.displayName($0)
             }

@@ -50,7 +50,7 @@ struct RolloutCard {
             + "\(Texts.count(test.reports, "report", "reports")) at this step are failures."
         switch rollout.assess(at: PolicyDate(secondsSince1970: Int(now.timeIntervalSince1970))) {
         case .none: obstacles = []
-        case .start, .advance: obstacles = ["Nothing: the next step begins within seconds."]
+        case .start, .advance: obstacles = ["All conditions hold: the next step begins within seconds."]
         case .wait(let found): obstacles = found.map { Self.text($0, now) }
         case .halt(let reason): obstacles = ["It will be halted soon: " + Self.text(reason) + "."]
         }
@@ -74,7 +74,7 @@ struct RolloutCard {
         }
         return switch obstacle {
         case .startsAt(let date): "It starts \(moment(date))."
-        case .time(let until): "Its time is over \(moment(until))."
+        case .time(let until): "Its minimum time ends \(moment(until))."
         case .exposed(let count, let requested):
             "It waits for \(Texts.number(requested)) devices; \(Texts.number(count)) run it."
         case .verdict: "It waits until the failure rate is known to be acceptable."

@@ -39,7 +39,7 @@ package struct KeySignature: Sendable {
     /// The public half of `key` with a signature by `signer`.
     package static func sign(_ key: ModelKey, with signer: SigningKey) throws(ModelError) -> ModelKey {
         guard let half = key.publicHalf else {
-            throw ModelError(.invalidInput, "The key \(key.keyID) is symmetric; signatures vouch for public keys.")
+            throw ModelError(.invalidInput, "The key \(key.keyID) is symmetric; only public keys are signed.")
         }
         let signature = KeySignature(signer: signer.publicKey.bytes, value: try signer.sign(message(half)))
         return half.with(.publicKey, signature: signature)
