@@ -1,28 +1,9 @@
 """A decoder of today's kind with random weights that four bits hold exactly."""
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 from torch.nn import functional
 
-
-@dataclass
-class Shape:
-    """Sizes of a decoder; the default has 0.55 billion parameters."""
-
-    words: int = 32000
-    width: int = 1536
-    layers: int = 20
-    heads: int = 12
-    shared: int = 4             # heads of keys and values; each serves `heads / shared` heads of queries
-    inner: int = 4096
-    context: int = 512
-    block: int = 32             # weights that share a scale
-    base: float = 10000.0
-
-    @property
-    def head(self):
-        return self.width // self.heads
+from shape import Shape
 
 
 SMALL = Shape(words=512, width=128, layers=2, heads=4, shared=2, inner=256, context=64)
