@@ -11,7 +11,7 @@ package final class CompiledModel: Sendable {
     ///
     /// It increases with every change of the meaning of an operator's attributes, of the sections, or of the layout of
     /// packed weights.
-    package static let version = 3
+    package static let version = 4
 
     /// The names of the sections.
     package enum Section {

@@ -9,6 +9,8 @@ extension KernelTests {
             var isCausal = false
             var mask = Mask.none
             var headsFirst = false
+            /// Whether keys and values are half floats.
+            var half = false
             enum Mask { case none, added, perKey, keep }
         }
 
@@ -21,6 +23,9 @@ extension KernelTests {
             Problem(shape: (2, 1, 1, 50, 300, 33, 40), mask: .keep),
             Problem(shape: (1, 1, 1, 200, 1000, 16, 16), isCausal: true, mask: .added, headsFirst: true),
             Problem(shape: (1, 1, 1, 6, 1, 1, 1)),
+            Problem(shape: (1, 12, 4, 1, 200, 128, 128), mask: .added, half: true),
+            Problem(shape: (1, 2, 1, 3, 30, 37, 75), mask: .keep, headsFirst: true, half: true),
+            Problem(shape: (2, 4, 2, 60, 70, 40, 20), isCausal: true, half: true),
         ]
 
         @Test(arguments: problems.indices)
@@ -36,8 +41,10 @@ extension KernelTests {
             let (qs, ks) = (strides(s.heads, s.queries, s.size), strides(s.keyHeads, s.keys, s.size))
             let (vs, os) = (strides(s.keyHeads, s.keys, s.valueSize), strides(s.heads, s.queries, s.valueSize))
             let q = source.floats(s.batch * s.heads * s.queries * s.size).map { $0 * 3 }
-            let k = source.floats(s.batch * s.keyHeads * s.keys * s.size)
-            let v = source.floats(s.batch * s.keyHeads * s.keys * s.valueSize)
+            var k = source.floats(s.batch * s.keyHeads * s.keys * s.size)
+            var v = source.floats(s.batch * s.keyHeads * s.keys * s.valueSize)
+            let halves = [k, v].map { $0.map { Float16($0).bitPattern } }
+            if problem.half { (k, v) = (widened(halves[0]), widened(halves[1])) }
             let added = source.floats(s.batch * s.queries * s.keys).map { $0 > 0.8 ? -.infinity : $0 }
             let keep = source.floats(s.batch * s.heads * s.queries * s.keys).map { UInt8($0 > 0.9 ? 0 : 1) }
             let scale: Float = 0.3
@@ -85,37 +92,40 @@ extension KernelTests {
                         strides: (s.heads * s.queries * s.keys, s.queries * s.keys, s.keys, 1)
                     )
                 }
-            func operand(_ values: [Float], _ strides: (batch: Int, head: Int, position: Int))
-                -> AttentionKernel.Operand
-            {
-                AttentionKernel.Operand(
-                    address: pointer(values),
-                    batchStride: strides.batch,
-                    headStride: strides.head,
-                    positionStride: strides.position
-                )
-            }
-            forEachInstructionSet { set in
-                var out = [Float](repeating: 99, count: expected.count + 1)
+            func widened(_ halves: [UInt16]) -> [Float] { halves.map { Float(Float16(bitPattern: $0)) } }
+            func operand<Element>(_ values: [Element], _ strides: (batch: Int, head: Int, position: Int))
+                -> AttentionKernel.Operand<Element>
+            { AttentionKernel.Operand(pointer(values), strides: strides) }
+            let sizes = AttentionKernel.Shape(
+                batch: s.batch,
+                heads: s.heads,
+                keyHeads: s.keyHeads,
+                queries: s.queries,
+                keys: s.keys,
+                size: s.size,
+                valueSize: s.valueSize
+            )
+            func attend<Element>(_ key: [Element], _ value: [Element], into out: inout [Float])
+            where Element: AttentionElement {
                 AttentionKernel.attend(
-                    AttentionKernel.Shape(
-                        batch: s.batch,
-                        heads: s.heads,
-                        keyHeads: s.keyHeads,
-                        queries: s.queries,
-                        keys: s.keys,
-                        size: s.size,
-                        valueSize: s.valueSize
-                    ),
+                    sizes,
                     query: operand(q, qs),
-                    key: operand(k, ks),
-                    value: operand(v, vs),
+                    key: operand(key, ks),
+                    value: operand(value, vs),
                     into: &out,
                     strides: os,
                     scale: scale,
                     mask: mask,
                     isCausal: problem.isCausal
                 )
+            }
+            forEachInstructionSet { set in
+                var out = [Float](repeating: 99, count: expected.count + 1)
+                if problem.half {
+                    attend(halves[0], halves[1], into: &out)
+                } else {
+                    attend(k, v, into: &out)
+                }
                 #expect(worstError(out, expected) < 3e-6, "\(set)")
                 #expect(out.last == 99)
             }

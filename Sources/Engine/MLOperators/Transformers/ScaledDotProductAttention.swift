@@ -16,6 +16,8 @@ import MLKernels
 /// · E], [B, S, H · E] and [B, S, H · F], or the same of rank 4 with H as a separate axis; the result has the form of q
 /// with F in place of E. The mask is broadcast to [batch…, L, S], or [B, H, L, S] with `heads`; `bool` selects the
 /// keys, numbers are added to the scores. Queries without any key get zeros.
+///
+/// Keys and values may be `float16` beside `float32` queries.
 package struct ScaledDotProductAttention: Operator {
     package static let names: [MILName] = [MILName("scaled_dot_product_attention", .iOS18 ... .newest)]
 
@@ -25,11 +27,23 @@ package struct ScaledDotProductAttention: Operator {
     package var isCausal: Bool
     /// The number of heads, when the heads lie inside or behind the tokens.
     package var heads: Int?
+    /// Grouped-query attention: keys and values may have fewer heads, G of them, and query head h uses head h · G / H.
+    package var sharesKeys: Bool
+    /// Without `heads`: keys and values are [B, S, H, E] and [B, S, H, F] although queries are [B, H, L, E].
+    package var keysAreTokensFirst: Bool
 
-    package init(scale: Double? = nil, isCausal: Bool = false, heads: Int? = nil) {
+    package init(
+        scale: Double? = nil,
+        isCausal: Bool = false,
+        heads: Int? = nil,
+        sharesKeys: Bool = false,
+        keysAreTokensFirst: Bool = false
+    ) {
         self.scale = scale
         self.isCausal = isCausal
         self.heads = heads
+        self.sharesKeys = sharesKeys
+        self.keysAreTokensFirst = keysAreTokensFirst
     }
 
     package init(reading arguments: inout Arguments) throws(ModelError) {
@@ -40,6 +54,12 @@ package struct ScaledDotProductAttention: Operator {
         self.init()
     }
 
+    /// The axes of batch items and heads of an operand, and the axis of its tokens.
+    func axes(rank: Int, ofKeys: Bool) -> (batch: [Int], tokens: Int) {
+        let tokens = heads != nil || ofKeys && keysAreTokensFirst ? 1 : rank - 2
+        return ((0..<rank - 1).filter { $0 != tokens }, tokens)
+    }
+
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let q = try operands.type(0)
         let shapes = [q.shape, try operands.shape(1), try operands.shape(2)]
@@ -47,19 +67,33 @@ package struct ScaledDotProductAttention: Operator {
         guard rank >= 3, shapes.allSatisfy({ $0.count == rank }) else {
             throw ModelError(.invalidModel, "query, key and value must have one rank of 3 or more, not \(shapes)")
         }
-        let tokens = heads == nil || rank == 3 ? rank - 2 : 1
         if let heads {
             for shape in shapes {
-                let count = rank == 3 ? shape[2].map { $0 % heads } : shape[2].map { $0 - heads }
+                let count =
+                    rank == 3 ? shape[2].map { $0 % heads } : shape[2].map { sharesKeys ? heads % $0 : $0 - heads }
                 guard heads > 0, rank <= 4, (count.count ?? 0) == 0 else {
                     throw ModelError(.invalidModel, "\(heads) heads do not fit shape \(shape)")
                 }
             }
         }
+        guard rank == 4 || !sharesKeys && !keysAreTokensFirst else {
+            throw ModelError(
+                .invalidModel,
+                "keys that are shared or have their tokens first are of rank 4, not \(rank)"
+            )
+        }
         func agree(_ a: Dimension, _ b: Dimension) -> Bool { a == b || !a.isKnown || !b.isKnown }
-        let batch = (0..<rank - 1).filter { $0 != tokens }
-        guard batch.allSatisfy({ agree(shapes[0][$0], shapes[1][$0]) && agree(shapes[0][$0], shapes[2][$0]) }),
-            agree(shapes[0][rank - 1], shapes[1][rank - 1]), agree(shapes[1][tokens], shapes[2][tokens])
+        let (batch, tokens) = axes(rank: rank, ofKeys: false)
+        let keys = axes(rank: rank, ofKeys: true)
+        let agreeInBatch = zip(batch, keys.batch).allSatisfy { (axis, key) in
+            guard agree(shapes[1][key], shapes[2][key]) else { return false }
+            if sharesKeys, axis == batch.last, let all = shapes[0][axis].count, let count = shapes[1][key].count {
+                return count > 0 && all % count == 0
+            }
+            return agree(shapes[0][axis], shapes[1][key])
+        }
+        guard agreeInBatch, agree(shapes[0][rank - 1], shapes[1][rank - 1]),
+            agree(shapes[1][keys.tokens], shapes[2][keys.tokens])
         else {
             throw ModelError(
                 .invalidModel,
@@ -69,7 +103,7 @@ package struct ScaledDotProductAttention: Operator {
         if operands.has(3) {
             var scores = batch.map { shapes[0][$0] }
             if heads != nil, rank == 3 { scores.append(Dimension(heads ?? 1)) }
-            scores += [shapes[0][tokens], shapes[1][tokens]]
+            scores += [shapes[0][tokens], shapes[1][keys.tokens]]
             let mask = try operands.shape(3)
             guard mask.count <= scores.count else {
                 throw ModelError(.invalidModel, "the mask \(mask) has more axes than the scores \(scores)")
@@ -81,7 +115,7 @@ package struct ScaledDotProductAttention: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let geometry = AttentionGeometry(
-            heads: heads,
+            self,
             q: operands[0].shape,
             k: operands[1].shape,
             v: operands[2].shape,
@@ -101,7 +135,7 @@ package struct ScaledDotProductAttention: Operator {
                 {
                     var sum = 0.0
                     for e in 0..<geometry.depth {
-                        sum += q[item.q + row * geometry.qStride + e] * k[item.k + column * geometry.kStride + e]
+                        sum += q[item.q + row * geometry.q.position + e] * k[item.k + column * geometry.k.position + e]
                     }
                     let added = mask?[item.mask + row * geometry.maskStrides.row + column * geometry.maskStrides.column]
                     if isBoolean {
@@ -117,9 +151,9 @@ package struct ScaledDotProductAttention: Operator {
                 for f in 0..<geometry.valueDepth {
                     var sum = 0.0
                     for column in 0..<geometry.keys {
-                        sum += weights[column] * v[item.v + column * geometry.vStride + f]
+                        sum += weights[column] * v[item.v + column * geometry.v.position + f]
                     }
-                    result[item.result + row * geometry.resultStride + f] = sum / total
+                    result[item.result + row * geometry.result.position + f] = sum / total
                 }
             }
         }
@@ -131,58 +165,48 @@ extension ScaledDotProductAttention {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard request.computesFloats(), let q = request.operand(0), let k = request.operand(1),
             let v = request.operand(2), let y = request.results.first, q.count > 0, k.count > 0, v.count > 0,
-            k.scalarType == .float32, v.scalarType == .float32,
+            k.scalarType == v.scalarType, k.scalarType == .float32 || k.scalarType == .float16,
             (request.operands + [y]).allSatisfy({ $0 == nil || $0?.layout == .rowMajor })
         else { return [] }
-        let mask = request.operand(3)
-        guard let mask = MaskForm(mask, batch: batch(q.logicalShape)) else { return [] }
         let geometry = AttentionGeometry(
-            heads: heads,
+            self,
             q: q.logicalShape,
             k: k.logicalShape,
             v: v.logicalShape,
             mask: request.operand(3)?.logicalShape
         )
-        let (items, lanes) = batch(q.logicalShape)
+        let (items, lanes) = (geometry.batch.dropLast().reduce(1, *), geometry.batch.last ?? 1)
+        guard let mask = MaskForm(request.operand(3), batch: (items, lanes)) else { return [] }
         let shape = AttentionKernel.Shape(
             batch: items,
             heads: lanes,
+            keyHeads: geometry.keyHeads,
             queries: geometry.queries,
             keys: geometry.keys,
             size: geometry.depth,
             valueSize: geometry.valueDepth
         )
-        /// Strides of batch item, head and position for rows of `row` elements, one row for each token and head.
-        func strides(_ tokens: Int, _ row: Int) -> (batch: Int, head: Int, position: Int) {
-            heads == nil
-                ? (lanes * tokens * row, tokens * row, row)
-                : (tokens * lanes * row, row, lanes * row)
-        }
-        let (qs, ks) = (strides(geometry.queries, geometry.depth), strides(geometry.keys, geometry.depth))
-        let (vs, ys) = (strides(geometry.keys, geometry.valueDepth), strides(geometry.queries, geometry.valueDepth))
         let factor = Float(scale ?? 1 / Double(geometry.depth).squareRoot())
-        return [
-            Kernel("attention") { context in
+        func kernel<Key: AttentionElement>(
+            _ name: String,
+            _ keys: @escaping @Sendable (KernelContext, Int) -> UnsafePointer<Key>
+        ) -> Kernel {
+            Kernel(name) { context in
                 AttentionKernel.attend(
                     shape,
-                    query: AttentionKernel.Operand(context.floats(0), strides: qs),
-                    key: AttentionKernel.Operand(context.floats(1), strides: ks),
-                    value: AttentionKernel.Operand(context.floats(2), strides: vs),
+                    query: AttentionKernel.Operand(context.floats(0), strides: geometry.q.strides),
+                    key: AttentionKernel.Operand(keys(context, 1), strides: geometry.k.strides),
+                    value: AttentionKernel.Operand(keys(context, 2), strides: geometry.v.strides),
                     into: context.resultFloats(),
-                    strides: ys,
+                    strides: geometry.result.strides,
                     scale: factor,
                     mask: mask.mask(context),
                     isCausal: isCausal
                 )
             }
-        ]
-    }
-
-    /// The batch items and heads in the axes before the matrices.
-    private func batch(_ q: [Int]) -> (items: Int, heads: Int) {
-        if let heads { return (q[0], heads) }
-        let lead = q.dropLast(2)
-        return (lead.dropLast().reduce(1, *), lead.last ?? 1)
+        }
+        guard k.scalarType == .float32 else { return [kernel("attention f16") { $0.halves($1) }] }
+        return [kernel("attention") { $0.floats($1) }]
     }
 }
 
@@ -235,66 +259,98 @@ private struct MaskForm: Sendable {
 }
 
 /// The memory layout of an attention's heads; strides and offsets count elements.
-package struct AttentionGeometry: Sendable {
+struct AttentionGeometry: Sendable {
     /// One head of one item of the batch.
-    package struct Item: Sendable {
-        package var q: Int
-        package var k: Int
-        package var v: Int
-        package var mask: Int
-        package var result: Int
+    struct Item: Sendable {
+        var q: Int
+        var k: Int
+        var v: Int
+        var mask: Int
+        var result: Int
     }
 
-    package let queries: Int
-    package let keys: Int
-    package let depth: Int
-    package let valueDepth: Int
-    /// From one token to the next.
-    package let qStride: Int
-    package let kStride: Int
-    package let vStride: Int
-    package let resultStride: Int
-    package let maskStrides: (row: Int, column: Int)
-    package let items: [Item]
+    /// The strides of an operand's batch axes, whose last one counts heads, and of its tokens.
+    struct Layout: Sendable {
+        let batch: [Int]
+        let position: Int
 
-    package init(heads: Int?, q: [Int], k: [Int], v: [Int], mask: [Int]?) {
+        /// The strides of batch item, head and token; batch axes before the last lie one behind the other.
+        var strides: (batch: Int, head: Int, position: Int) {
+            (batch.count > 1 ? batch[batch.count - 2] : 0, batch.last ?? 0, position)
+        }
+    }
+
+    /// The extents of the queries' batch axes, whose last one counts heads.
+    let batch: [Int]
+    let keyHeads: Int
+    let queries: Int
+    let keys: Int
+    let depth: Int
+    let valueDepth: Int
+    let q: Layout
+    let k: Layout
+    let v: Layout
+    let result: Layout
+    let maskStrides: (row: Int, column: Int)
+    private let mask: [Int]
+
+    init(_ op: ScaledDotProductAttention, q: [Int], k: [Int], v: [Int], mask: [Int]?) {
         let rank = q.count
-        let tokens = heads == nil || rank == 3 ? rank - 2 : 1
-        let inside = heads ?? 1
-        let isMerged = heads != nil && rank == 3
-        queries = q[tokens]
-        keys = k[tokens]
-        depth = isMerged ? q[2] / inside : q[rank - 1]
-        valueDepth = isMerged ? v[2] / inside : v[rank - 1]
-        qStride = inside * depth
-        kStride = inside * depth
-        vStride = inside * valueDepth
-        resultStride = inside * valueDepth
-        let batch = heads == nil ? Array(q.dropLast(2)) : [q[0], inside]
-        let matrix = mask.map { Array($0.suffix(2)) } ?? []
+        let merged = rank == 3 ? op.heads : nil
+        let (axes, keyAxes) = (op.axes(rank: rank, ofKeys: false), op.axes(rank: rank, ofKeys: true))
+        func layout(_ shape: [Int], _ axes: (batch: [Int], tokens: Int)) -> Layout {
+            if let merged { return Layout(batch: [shape[1] * shape[2], shape[2] / merged], position: shape[2]) }
+            let strides = StridedView(dense: shape).strides
+            return Layout(batch: axes.batch.map { strides[$0] }, position: strides[axes.tokens])
+        }
+        queries = q[axes.tokens]
+        keys = k[keyAxes.tokens]
+        depth = q[rank - 1] / (merged ?? 1)
+        valueDepth = v[rank - 1] / (merged ?? 1)
+        batch = merged.map { [q[0], $0] } ?? axes.batch.map { q[$0] }
+        keyHeads = merged ?? keyAxes.batch.last.map { k[$0] } ?? 1
+        self.q = layout(q, axes)
+        self.k = layout(k, keyAxes)
+        self.v = layout(v, keyAxes)
+        result = layout(q.dropLast() + [v[rank - 1]], axes)
+        self.mask = mask ?? []
+        let matrix = self.mask.suffix(2)
         let columns = matrix.last ?? 1
-        maskStrides = (matrix.count < 2 || matrix[0] == 1 ? 0 : columns, columns == 1 ? 0 : 1)
-        let positions = broadcastOffsets(of: Array((mask ?? []).dropLast(2)), in: batch)
-        let size = matrix.elementCount
-        var items: [Item] = []
-        for index in 0..<batch.elementCount {
-            let (n, h) = heads == nil ? (index, 0) : (index / inside, index % inside)
-            items.append(
-                Item(
-                    q: n * queries * qStride + h * depth,
-                    k: n * keys * kStride + h * depth,
-                    v: n * keys * vStride + h * valueDepth,
-                    mask: positions[index] * size,
-                    result: n * queries * resultStride + h * valueDepth
-                )
+        maskStrides = (matrix.count < 2 || matrix.first == 1 ? 0 : columns, columns == 1 ? 0 : 1)
+    }
+
+    /// Every head of every item of the batch.
+    var items: [Item] {
+        let positions = broadcastOffsets(of: Array(mask.dropLast(2)), in: batch)
+        let size = mask.suffix(2).reduce(1, *)
+        return (0..<batch.elementCount).map { number in
+            var indices: [Int] = []
+            var rest = number
+            for extent in batch.reversed() {
+                indices.append(rest % extent)
+                rest /= extent
+            }
+            indices.reverse()
+            func offset(_ layout: Layout, _ indices: [Int]) -> Int {
+                zip(layout.batch, indices).reduce(0) { $0 + $1.0 * $1.1 }
+            }
+            var shared = indices
+            if let head = shared.popLast() { shared.append(head * keyHeads / (batch.last ?? 1)) }
+            return Item(
+                q: offset(q, indices),
+                k: offset(k, shared),
+                v: offset(v, shared),
+                mask: positions[number] * size,
+                result: offset(result, indices)
             )
         }
-        self.items = items
     }
 }
 
 extension ScaledDotProductAttention {
     package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        // With shared keys the axis of heads must stay the last but two.
+        guard !sharesKeys || context.rank() == 4 else { return nil }
         let rank = heads == nil ? context.rank() : 4
         guard context.has(3), rank >= 3, let items = context.shape().first else {
             return try context.rows(self, along: [0, 1, 2])

@@ -2,7 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Removes transpositions around attention that only exchange tokens and heads: it then reads and writes tokens first.
+/// Removes transpositions around attention that only exchange tokens and heads: it then reads and writes tokens first, or
+/// only reads keys and values so.
 package struct FuseHeads: Pass {
     package let name = "fuse heads"
     package init() {}
@@ -13,25 +14,39 @@ package struct FuseHeads: Pass {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
             guard var attention = operation.op as? ScaledDotProductAttention, attention.heads == nil,
-                let shape = block.type(of: operation.results[0]).shape.counts, shape.count == 4
+                !attention.keysAreTokensFirst, let shape = block.type(of: operation.results[0]).shape.counts,
+                shape.count == 4
             else { continue }
-            var sources: [ValueID] = []
-            for operand in operation.operands.prefix(3) {
-                guard let (transpose, producer, _) = block.producer(of: operand, as: Transpose.self),
-                    try transpose.normalizedPermutation(rank: 4) == Self.exchange, let source = producer.operands[0]
-                else { break }
-                sources.append(source)
-            }
-            guard sources.count == 3 else { continue }
-            attention.heads = shape[1]
+            var sources: [ValueID?] = []
+            for operand in operation.operands.prefix(3) { sources.append(try tokensFirst(operand, block)) }
+            guard let key = sources[1], let value = sources[2] else { continue }
             let mask = operation.operands.count > 3 ? operation.operands[3] : nil
+            guard let query = sources[0] else {
+                attention.keysAreTokensFirst = true
+                patches.append(
+                    try block.patch(before: index) { (builder) throws(ModelError) in
+                        let operands = [operation.operands[0], key, value, mask]
+                        return [(operation.results[0], try builder.append(attention, operands)[0])]
+                    }
+                )
+                continue
+            }
+            attention.heads = shape[1]
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
-                    let result = try builder.append(attention, sources + [mask])[0]
+                    let result = try builder.append(attention, [query, key, value, mask])[0]
                     return [(operation.results[0], try builder.add(Transpose(Self.exchange), result))]
                 }
             )
         }
         return patches
+    }
+
+    /// The source of a transposition that exchanges tokens and heads.
+    private func tokensFirst(_ operand: ValueID?, _ block: BlockView) throws(ModelError) -> ValueID? {
+        guard let (transpose, producer, _) = block.producer(of: operand, as: Transpose.self),
+            try transpose.normalizedPermutation(rank: 4) == Self.exchange
+        else { return nil }
+        return producer.operands[0]
     }
 }

@@ -12,19 +12,35 @@ typedef struct {
     long key_panels, value_panels, head_floats, blocks, block_rows, score_stride;
 } job;
 
+// The keys or values of a head.
+static const void *at_head(const cml_attention_call *c, const void *all, const long *strides, long batch, long head) {
+    return (const char *)all + (batch * strides[0] + head * strides[1]) * (c->key_storage == CML_F16 ? 2 : 4);
+}
+
+// The rows of a head as floats: where they are, or widened, from one to the next `*stride` elements.
+static const float *widened(const job *j, const void *rows, long count, long *stride) {
+    const cml_attention_call *c = j->call;
+    if (c->key_storage != CML_F16) return rows;
+    float *result = cml_scratch(1, (size_t)(c->keys * count) * sizeof(float));
+    for (long i = 0; i < c->keys; i++)
+        j->isa->widen((const uint16_t *)rows + i * *stride, result + i * count, count);
+    *stride = count;
+    return result;
+}
+
 static void pack(const job *j, long index, float *packed) {
     const cml_attention_call *c = j->call;
     const long width = j->isa->panel, batch = index / c->key_heads, head = index % c->key_heads;
-    const float *k = c->k + batch * c->k_strides[0] + head * c->k_strides[1];
-    const float *v = c->v + batch * c->v_strides[0] + head * c->v_strides[1];
+    long k_stride = c->k_strides[2], v_stride = c->v_strides[2];
+    const float *k = widened(j, at_head(c, c->k, c->k_strides, batch, head), c->size, &k_stride);
     for (long panel = 0; panel < j->key_panels; panel++, packed += width * c->size) {
         const long left = c->keys - panel * width;
-        j->isa->pack_columns(k + panel * width * c->k_strides[2], c->k_strides[2], c->size, left < width ? left : width,
-                             packed);
+        j->isa->pack_columns(k + panel * width * k_stride, k_stride, c->size, left < width ? left : width, packed);
     }
+    const float *v = widened(j, at_head(c, c->v, c->v_strides, batch, head), c->value_size, &v_stride);
     for (long panel = 0; panel < j->value_panels; panel++, packed += width * c->keys) {
         const long left = c->value_size - panel * width;
-        j->isa->pack_rows(v + panel * width, c->v_strides[2], c->keys, left < width ? left : width, packed);
+        j->isa->pack_rows(v + panel * width, v_stride, c->keys, left < width ? left : width, packed);
     }
 }
 
@@ -132,10 +148,11 @@ static void attend_few(void *context, long index, int worker) {
         const uint8_t *keep;
         mask_row(c, batch, head, i, &mask, &keep);
         j->isa->attend_few(c->q + batch * c->q_strides[0] + head * c->q_strides[1] + i * c->q_strides[2],
-                           c->k + batch * c->k_strides[0] + key_head * c->k_strides[1], c->k_strides[2], c->size,
-                           c->v + batch * c->v_strides[0] + key_head * c->v_strides[1], c->v_strides[2], c->value_size,
+                           at_head(c, c->k, c->k_strides, batch, key_head), c->k_strides[2], c->size,
+                           at_head(c, c->v, c->v_strides, batch, key_head), c->v_strides[2], c->value_size,
                            visible_keys(c, i), c->scale, mask, c->mask_strides[3], keep, c->mask_strides[3], scores,
-                           c->out + batch * c->out_strides[0] + head * c->out_strides[1] + i * c->out_strides[2]);
+                           c->out + batch * c->out_strides[0] + head * c->out_strides[1] + i * c->out_strides[2],
+                           c->key_storage);
     }
 }
 

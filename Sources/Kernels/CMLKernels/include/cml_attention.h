@@ -3,10 +3,13 @@
 #include "cml_gemm.h"
 
 // out[b][h][i] = sum over j of softmax_j(scale q[b][h][i] . k[b][g][j] + mask[b][h][i][j]) v[b][g][j],
-// with g = h / (heads / key_heads).  Strides are those of batch, head and position; the last axis is contiguous.
+// with g = h / (heads / key_heads).  Strides count elements from one batch item, head and position to the next; the last axis
+// is contiguous.
 typedef struct {
     long batch, heads, key_heads, queries, keys, size, value_size;
-    const float *q, *k, *v;
+    const float *q;
+    const void *k, *v;            // both float, or both half floats
+    cml_storage key_storage;      // CML_F32 or CML_F16
     long q_strides[3], k_strides[3], v_strides[3];
     float *out;
     long out_strides[3];

@@ -2,29 +2,18 @@ import CMLKernels
 
 /// Scaled dot-product attention, fused: the scores never leave the cache.
 package enum AttentionKernel {
-    /// An operand with element `[batch][head][position][i]`, where `i` is contiguous.
+    /// An operand with element `[batch][head][position][i]`, where `i` is contiguous; half floats are their bit patterns.
     ///
     /// `[B, S, H, D]` and `[B, H, S, D]` only differ in their strides, which count elements.
-    package struct Operand {
-        package var address: UnsafePointer<Float>
+    package struct Operand<Element: AttentionElement> {
+        package var address: UnsafePointer<Element>
         package var batchStride: Int
         package var headStride: Int
         package var positionStride: Int
 
-        package init(address: UnsafePointer<Float>, batchStride: Int, headStride: Int, positionStride: Int) {
+        package init(_ address: UnsafePointer<Element>, strides: (batch: Int, head: Int, position: Int)) {
             self.address = address
-            self.batchStride = batchStride
-            self.headStride = headStride
-            self.positionStride = positionStride
-        }
-
-        package init(_ address: UnsafePointer<Float>, strides: (batch: Int, head: Int, position: Int)) {
-            self.init(
-                address: address,
-                batchStride: strides.batch,
-                headStride: strides.head,
-                positionStride: strides.position
-            )
+            (batchStride, headStride, positionStride) = strides
         }
 
         var strides: (Int, Int, Int) { (batchStride, headStride, positionStride) }
@@ -84,11 +73,11 @@ package enum AttentionKernel {
     ///
     /// With `isCausal`, query i sees the keys up to `i + keys − queries`. A query whose keys are all hidden gives
     /// zeros.
-    package static func attend(
+    package static func attend<Key: AttentionElement>(
         _ shape: Shape,
-        query: Operand,
-        key: Operand,
-        value: Operand,
+        query: Operand<Float>,
+        key: Operand<Key>,
+        value: Operand<Key>,
         into out: UnsafeMutablePointer<Float>,
         strides: (batch: Int, head: Int, position: Int),
         scale: Float,
@@ -104,8 +93,9 @@ package enum AttentionKernel {
         call.size = shape.size
         call.value_size = shape.valueSize
         call.q = query.address
-        call.k = key.address
-        call.v = value.address
+        call.k = UnsafeRawPointer(key.address)
+        call.v = UnsafeRawPointer(value.address)
+        call.key_storage = Key.isHalf ? CML_F16 : CML_F32
         call.q_strides = query.strides
         call.k_strides = key.strides
         call.v_strides = value.strides
@@ -122,4 +112,17 @@ package enum AttentionKernel {
         call.causal = isCausal ? 1 : 0
         cml_attention(cml_isa_current(), &call)
     }
+}
+
+/// The elements of keys and values that attention reads: `Float`, and `UInt16` for half floats.
+package protocol AttentionElement {
+    static var isHalf: Bool { get }
+}
+
+extension Float: AttentionElement {
+    package static var isHalf: Bool { false }
+}
+
+extension UInt16: AttentionElement {
+    package static var isHalf: Bool { true }
 }
