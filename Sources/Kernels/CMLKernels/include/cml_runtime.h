@@ -28,10 +28,9 @@ const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.
 long cml_isa_panel_width(const cml_isa *isa);
 
-// For tests: the tables that cml_isa_find gives from now on count the calls of their rows, for the rest of the process.
-// To be called once, before other threads use this library.
-void cml_isa_watch(void);
-// The rows of every table, by number, and how often that of instruction set `isa` was called since it is watched.
+// For tests: a second table of the same kernels that counts the calls of its rows; null when the processor lacks them.
+const cml_isa *cml_isa_counting(int isa);
+// The rows of every table, by number, and the number of calls that the counting table of instruction set `isa` has seen.
 int cml_isa_row_count(void);
 const char *cml_isa_row_name(int row);
 long cml_isa_row_calls(int isa, int row);

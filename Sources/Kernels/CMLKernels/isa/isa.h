@@ -79,9 +79,6 @@ struct cml_isa {
 #include "rows.inc"
 };
 
-// The table itself, or, while tables are watched, one that counts the calls of its rows.
-const cml_isa *cml_isa_watched(const cml_isa *isa);
-
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;
 
 // True for the functions that tiles apply in registers; the others take a pass over finished results.

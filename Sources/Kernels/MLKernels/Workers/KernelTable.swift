@@ -6,7 +6,7 @@ import CMLKernels
 /// take the table that their thread entered, or the machine's where none was. Threads that use different tables do not
 /// disturb each other.
 package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) let address: OpaquePointer
 
     private init(_ address: OpaquePointer) { self.address = address }
@@ -25,6 +25,13 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
 
     /// The tables of this processor, the plainest first.
     package static var available: [KernelTable] { InstructionSet.allCases.compactMap { KernelTable($0) } }
+
+    /// Tables of the same kernels that count their calls for `InstructionSet.kernelCalls`.
+    ///
+    /// For tests.
+    package static var counting: [KernelTable] {
+        InstructionSet.allCases.compactMap { cml_isa_counting(Int32($0.rawValue)).map { KernelTable($0) } }
+    }
 
     package var instructionSet: InstructionSet {
         InstructionSet(rawValue: Int(cml_isa_identifier(address))) ?? .sse2
