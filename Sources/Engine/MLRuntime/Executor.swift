@@ -47,7 +47,7 @@ extension Plan {
         }
         workspace.bind(inputs: inputs, outputs: results)
         // A single step has no gap to check in, and the check costs as much as a small kernel.
-        let cancellation = steps.count > 1 ? Cancellation.ofSteps : nil
+        let cancellation = steps.count > 1 ? Cancellation.forSteps : nil
         if let observer {
             for step in steps {
                 try cancellation?.check()

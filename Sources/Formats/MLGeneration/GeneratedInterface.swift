@@ -41,7 +41,7 @@ struct GeneratedInterface {
         }
         let description = model.description_p
         let mainName = description.defaultFunctionName.isEmpty ? "main" : description.defaultFunctionName
-        var wanted: [(name: String, function: String?)] = [(className(SwiftIdentifier.ofClass(name)), nil)]
+        var wanted: [(name: String, function: String?)] = [(className(SwiftIdentifier.className(name)), nil)]
         for function in description.functions where function.name != mainName {
             let ending = SwiftIdentifier.capitalized(SwiftIdentifier.spelled(function.name, avoiding: []))
             wanted.append((className(wanted[0].name + ending), function.name))

@@ -13,7 +13,7 @@ struct InputWriter {
     func write(to writer: inout SourceWriter) {
         writer.space()
         writer.add(comment)
-        writer.add(types.availability.ofClass)
+        writer.add(types.availability.ofType)
         // Unchecked: a caller that changes an input of the generated class must ensure that nobody reads it meanwhile.
         writer.block("\(access)class \(name): MLFeatureProvider, @unchecked Sendable") { writer in
             for feature in features {

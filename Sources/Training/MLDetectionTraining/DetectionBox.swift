@@ -34,7 +34,7 @@ package struct DetectionBox: Sendable, Hashable, Codable {
     package static let whole = DetectionBox(left: 0, top: 0, right: 1, bottom: 1)
 }
 
-/// An object in a picture: the index of its label, and its place.
+/// An object in a picture: the index of its label, and its box.
 package struct DetectionObject: Sendable, Hashable, Codable {
     package var label: Int
     package var box: DetectionBox

@@ -202,12 +202,12 @@ package struct DetectionTrainer: IterativeTraining {
 
     // MARK: State
 
-    private static let mark = "MLDETEC1"
+    private static let magic = "MLDETEC1"
 
     /// The iteration, the scaling of features, the parameters with the optimiser's state, and their means.
     package var state: [UInt8] {
         var writer = CheckpointWriter()
-        writer.append(Array(Self.mark.utf8))
+        writer.append(Array(Self.magic.utf8))
         writer.write(UInt64(iteration))
         writer.write(trainer.state)
         for tensor in means { writer.write(tensor.withElements(of: Float.self) { Array($0) }) }
@@ -223,7 +223,7 @@ package struct DetectionTrainer: IterativeTraining {
         func damaged(_ detail: String) -> ModelError {
             ModelError(.malformed, "the state of a detector's training \(detail); \(remedy)")
         }
-        guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else { throw damaged("has another mark") }
+        guard try reader.readBytes(8).elementsEqual(Array(Self.magic.utf8)) else { throw damaged("has another mark") }
         let number: UInt64 = try reader.readInteger()
         guard let count = Int(exactly: number), count < 1 << 40 else { throw damaged("has \(number) iterations") }
         let bytes: [UInt8] = try reader.readArray()

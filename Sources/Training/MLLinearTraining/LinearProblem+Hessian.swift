@@ -128,7 +128,7 @@ extension LinearProblem {
         }
     }
 
-    /// Adds Σ curvature · x[high] · x[low], the lower triangle of the dense places.
+    /// Adds Σ curvature · x[high] · x[low], the lower triangle of the dense positions.
     private func addDense(
         _ tile: Int,
         _ curvature: UnsafePointer<Double>,

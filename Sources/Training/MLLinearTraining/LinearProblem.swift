@@ -4,7 +4,7 @@ import MLNumerics
 
 /// Examples, targets and penalties of a fit: everything that its iterations need and do not change.
 ///
-/// Coefficients are those of the stored columns (`LinearTiles`), output by output, by place. Scores and derived values
+/// Coefficients are those of the stored columns (`LinearTiles`), output by output, by position. Scores and derived values
 /// are stored by tile, output and row, 512 rows for each tile and output.
 ///
 /// Sums over examples are computed in slices that depend on the sizes only, so that results do not depend on the number
@@ -17,7 +17,7 @@ package struct LinearProblem: Sendable {
     let targets: [Double]
     let weights: [Double]
     let isWeighted: Bool
-    /// For each place the weights of the squared stored coefficient and of its magnitude.
+    /// For each position the weights of the squared stored coefficient and of its magnitude.
     let l2: [Double]
     package let l1: [Double]
 
@@ -317,7 +317,7 @@ package struct LinearProblem: Sendable {
         return result
     }
 
-    /// result[output × stride + place] += Σ x[place] · residual[output] over tiles.
+    /// result[output × stride + position] += Σ x[position] · residual[output] over tiles.
     private func addDense(
         _ residual: UnsafePointer<Double>,
         positions: Range<Int>,

@@ -41,7 +41,7 @@ package struct BodyFinder: Sendable {
     package static let minimumConfidence = 0.5
     /// The points of the network: 33 of the body, and six that say where to look next.
     private static let allPoints = 39
-    /// The width and height of the network's map of places.
+    /// The width and height of the network's heat map.
     private static let mapSize = 64
 
     private let detector: Detector
@@ -121,7 +121,7 @@ package struct BodyFinder: Sendable {
         )
     }
 
-    /// A point, moved to the mean of the map of places around it where the map is certain.
+    /// A point, moved to the mean of the heat map around it where the map is certain.
     private static func refined(_ point: SIMD2<Double>, _ map: [Float], _ index: Int) -> SIMD2<Double> {
         let position = point * Double(mapSize)
         guard position.x >= 0, position.y >= 0, position.x < Double(mapSize), position.y < Double(mapSize) else {

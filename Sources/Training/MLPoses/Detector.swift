@@ -2,7 +2,7 @@ import Glibc
 import MLImages
 import MLNumerics
 
-/// A place where a detector found something, in pixels of the picture with the origin at the top left.
+/// A box in which a detector found something, in pixels of the picture with the origin at the top left.
 struct Detection: Sendable, Hashable {
     var score: Double
     var left: Double

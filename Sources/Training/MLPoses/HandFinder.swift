@@ -4,7 +4,7 @@ package import MLNumerics
 
 /// A joint in a picture.
 package struct Joint: Sendable, Hashable {
-    /// The place in fractions of the picture's width and height, with the origin at the top left.
+    /// The position in fractions of the picture's width and height, with the origin at the top left.
     package var x: Double
     package var y: Double
     /// From 0 to 1.

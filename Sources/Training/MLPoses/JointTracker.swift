@@ -35,8 +35,8 @@ package struct BodyTracker: Sendable {
 
     /// The person in the next picture; `nil` if none is found.
     ///
-    /// The person's last place is searched first, then the whole picture: for the most certain person at the beginning,
-    /// later for the one nearest to the last place.
+    /// The person's last position is searched first, then the whole picture: for the most certain person at the beginning,
+    /// later for the one nearest to the last position.
     package mutating func next(_ picture: Bitmap) throws(ModelError) -> Body? {
         let picture = picture.converted(to: .rgba)
         guard let last else {

@@ -139,12 +139,12 @@ package struct StyleTrainer: IterativeTraining {
 
     // MARK: State
 
-    private static let mark = "MLSTYLE1"
+    private static let magic = "MLSTYLE1"
 
     /// The iteration, the parameters and the optimiser's state.
     package var state: [UInt8] {
         var writer = CheckpointWriter()
-        writer.append(Array(Self.mark.utf8))
+        writer.append(Array(Self.magic.utf8))
         writer.write(UInt64(iteration))
         writer.write(trainer.state)
         return writer.bytes
@@ -152,7 +152,7 @@ package struct StyleTrainer: IterativeTraining {
 
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the state of a style transfer", remedy: "start the training again")
-        guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else {
+        guard try reader.readBytes(8).elementsEqual(Array(Self.magic.utf8)) else {
             throw ModelError(.malformed, "these bytes are not the state of a style transfer; start the training again")
         }
         let count: UInt64 = try reader.readInteger()

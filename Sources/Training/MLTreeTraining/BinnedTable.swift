@@ -3,7 +3,7 @@ import MLKernels
 /// Columns discretised into at most 255 bins each; missing values are in bin 255.
 ///
 /// Bin b of a column holds the values x with cuts[b-1] ≤ x < cuts[b]. Bins are stored by groups of columns, each group
-/// row by row, so that one group's histograms fit in a near cache.
+/// row by row, so that one group's histograms fit in the L1 cache.
 ///
 /// `@unchecked Sendable`: the memory is written once, before it is shared.
 final class BinnedTable: @unchecked Sendable {

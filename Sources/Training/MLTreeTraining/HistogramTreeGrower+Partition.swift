@@ -11,7 +11,7 @@ extension HistogramTreeGrower {
         _ spare: inout [Int32]
     ) -> [Int] {
         let blocks = splits.enumerated().flatMap { index, split in
-            pieces(of: split.open.rows).map { (split: index, rows: $0) }
+            chunks(of: split.open.rows).map { (split: index, rows: $0) }
         }
         var lefts = [Int](repeating: 0, count: blocks.count)
         // Splits are only read; each block has rows and an entry of its own, in the spare order and back in the order.
@@ -71,7 +71,7 @@ extension HistogramTreeGrower {
     }
 
     /// Finds the leaves of the examples that were not in the sample.
-    func settle(_ leaves: inout [Int32], _ tree: RegressionTree) {
+    func assignUnsampled(_ leaves: inout [Int32], _ tree: RegressionTree) {
         for row in leaves.indices where leaves[row] < 0 {
             leaves[row] = Int32(tree.leafIndex { examples.columns[$0][row] })
         }

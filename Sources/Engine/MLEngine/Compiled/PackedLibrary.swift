@@ -81,7 +81,11 @@ final class PackedLibrary: Sendable {
 
     private func stored(_ key: Key) -> AlignedMemory? {
         guard let storage, let region = regions[key] else { return nil }
-        return AlignedMemory(lentBy: storage, address: storage.address + region.lowerBound, byteCount: region.count)
+        return AlignedMemory(
+            borrowedFrom: storage,
+            address: storage.address + region.lowerBound,
+            byteCount: region.count
+        )
     }
 
     private func didPack(_ key: Key, _ memory: AlignedMemory) {

@@ -101,7 +101,7 @@ package struct ReduceArg<Which: Extremum>: Operator {
                 let y = context.resultIntegers()
                 let smallest = Which.prefers(0, over: 1)
                 if x.scalarType == .int32 {
-                    ReductionKernel.extremePosition(
+                    ReductionKernel.argExtreme(
                         integers: context.integers(0),
                         into: y,
                         outer: lines.outer,
@@ -110,7 +110,7 @@ package struct ReduceArg<Which: Extremum>: Operator {
                         smallest: smallest
                     )
                 } else {
-                    ReductionKernel.extremePosition(
+                    ReductionKernel.argExtreme(
                         context.floats(0),
                         into: y,
                         outer: lines.outer,

@@ -61,5 +61,5 @@ int cml_free_worker_count(void);
 // items run on the calling thread.
 void cml_parallel_for(long count, cml_task task, void *context);
 
-// Multiplications and additions per second that `threads` threads reach in registers alone: what kernels are measured by.
+// Multiplications and additions per second that `threads` threads reach in registers alone: the peak that kernels are compared with.
 double cml_peak(const cml_isa *isa, int threads);

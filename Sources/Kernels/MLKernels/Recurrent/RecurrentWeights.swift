@@ -136,13 +136,13 @@ package final class RecurrentWeights: Sendable {
         let positions = Self.positions(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
         self.input = input
         self.recurrent = recurrent
-        func placed(_ values: [Float]) -> [Float] {
+        func reordered(_ values: [Float]) -> [Float] {
             var result = [Float](repeating: 0, count: columns)
             for (position, value) in zip(positions, values) { result[position] = value }
             return result
         }
-        var total = placed(bias)
-        var stateBias = placed(recurrentBias)
+        var total = reordered(bias)
+        var stateBias = reordered(recurrentBias)
         // The product that a bias belongs to only matters under a reset gate.
         for unit in 0..<gates * hiddenSize {
             let column = positions[unit]

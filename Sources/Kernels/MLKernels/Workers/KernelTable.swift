@@ -3,7 +3,7 @@ import CMLKernels
 /// The kernels compiled for one instruction set that this processor has: an immutable table.
 ///
 /// A plan holds the table that it is made with, and enters it whenever it runs; packed weights hold theirs. Kernels
-/// take the table that their thread entered, or the machine's where none was. Threads that use different tables do not
+/// take the table that their thread entered, or the standard one. Threads that use different tables do not
 /// disturb each other.
 package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
     // A table of the C kernels, which is immutable.

@@ -4,7 +4,7 @@ package import MLNumerics
 
 /// A random change of a picture that keeps its class.
 package enum PictureAugmentation: Int, Sendable, CaseIterable {
-    /// A part of at least 70 % of the width and height, from any place.
+    /// A part of at least 70 % of the width and height, from any position.
     case crop
     /// A rotation by up to 30 degrees to either side; uncovered pixels take the nearest pixel at the edge.
     case rotation

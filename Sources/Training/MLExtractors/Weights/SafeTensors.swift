@@ -65,7 +65,7 @@ package enum SafeTensors {
         let name: String
         let scalarType: ScalarType
         let shape: [Int]
-        /// The place behind the description.
+        /// The position behind the description.
         let range: Range<Int>
 
         private static let types: [String: ScalarType] = [

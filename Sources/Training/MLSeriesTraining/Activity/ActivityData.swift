@@ -35,7 +35,7 @@ package struct ActivityData: Sendable {
     package let scales: [Float]
 
     /// The padding of windows in our own classifiers.
-    private static let filling = RecordingWindows.Filling.lastRow
+    private static let padding = RecordingWindows.Padding.lastRow
 
     /// The number of windows in a training sequence, as in Turi Create.
     package static let chunk = 20
@@ -89,7 +89,7 @@ package struct ActivityData: Sendable {
                 throw ModelError(.invalidInput, "recording '\(name)' has \(labels.count) labels for \(rows) rows")
             }
         }
-        windows = RecordingWindows(size: window, filling: Self.filling)
+        windows = RecordingWindows(size: window, padding: Self.padding)
         self.recordings = recordings
         if let standardization {
             guard standardization.offsets.count == first.sensors.count else {

@@ -187,7 +187,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 )
             }
             total.loss += loss * data.weight
-            total.right += data.countRight(outputs[1].floats, classes: network.classCount)
+            total.right += data.countCorrect(outputs[1].floats, classes: network.classCount)
             total.weight += data.weight
             statistics.take(Array(outputs[2...]))
         }

@@ -151,7 +151,7 @@ struct StyleRun: TrainingRun {
                 throw reader.damaged("a picture has \(bytes.count) bytes")
             }
         }
-        let mark: UInt64 = try reader.readInteger()
+        let fingerprint: UInt64 = try reader.readInteger()
         let (style, shown) = (try picture(&reader), try picture(&reader))
         var contents: [StylePicture] = []
         for _ in 0..<(try reader.readInt(in: 1...1 << 24, "the number of pictures")) {
@@ -159,7 +159,7 @@ struct StyleRun: TrainingRun {
         }
         try reader.finish()
         let loss = try options.extractor.network()
-        guard loss.fingerprint == mark else {
+        guard loss.fingerprint == fingerprint else {
             throw MLCreateError.io(
                 reason:
                     "the network that measures style (\(options.extractor)) is not the one that the session was begun "
