@@ -99,8 +99,8 @@ package struct BlockView: Sendable {
     /// Whether exactly one operand slot uses `id` and nothing else does.
     package func isUsedOnce(_ id: ValueID) -> Bool { soleUser(of: id) != nil }
 
-    /// A patch that inserts the operations that `build` appends before the operation at `anchor`, and replaces each `old` value that
-    /// it returns by the `new` one.
+    /// A patch that inserts the operations that `build` appends before the operation at `anchor`, and replaces each
+    /// `old` value that it returns by the `new` one.
     package func patch(
         before anchor: Int,
         _ build: (inout GraphBuilder) throws(ModelError) -> [(old: ValueID, new: ValueID)]

@@ -53,7 +53,7 @@ extension Plan {
                 try cancellation?.check()
                 let start = clock_gettime_nsec()
                 try run(step, workspace)
-                observer.ran(step, nanoseconds: clock_gettime_nsec() - start)
+                observer.didRun(step, nanoseconds: clock_gettime_nsec() - start)
             }
         } else if let cancellation {
             for step in steps {

@@ -23,7 +23,7 @@ package struct ZipArchive {
     package var names: [String] { entries.keys.sorted() }
 
     /// Whether bytes begin like a ZIP archive.
-    package static func recognises(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x50, 0x4B, 3, 4]) }
+    package static func hasSignature(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x50, 0x4B, 3, 4]) }
 
     /// Reads the directory.
     ///

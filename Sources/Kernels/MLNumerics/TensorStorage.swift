@@ -42,7 +42,7 @@ package final class TensorStorage: @unchecked Sendable {
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
             let created = TensorMemory.allocate(byteCount)
-            // Piece by chunk, so that the file's pages are not in memory together with the whole copy.
+            // Chunk by chunk, so that the file's pages are not in memory together with the whole copy.
             for start in stride(from: 0, to: byteCount, by: Self.chunk) {
                 let count = min(Self.chunk, byteCount - start)
                 (created + start).copyMemory(from: source.address + offset + start, byteCount: count)

@@ -4,10 +4,10 @@ import MLNumerics
 /// A matrix laid out for fitting: every column divided by its root mean square, dense columns also centred, preceded by
 /// a column of ones.
 ///
-/// A column's index in here is its *position*: 0 is the ones, followed by the dense columns, then the sparse ones. Dense
-/// columns are stored in tiles of 512 rows, column by column, so that a tile's work stays in the L1 and L2 caches; the
-/// padding rows of the last tile are zeros. Sparse columns are stored both by rows and by columns. A sparse column with
-/// entries in at least an eighth of the rows is stored as dense.
+/// A column's index in here is its *position*: 0 is the ones, followed by the dense columns, then the sparse ones.
+/// Dense columns are stored in tiles of 512 rows, column by column, so that a tile's work stays in the L1 and L2
+/// caches; the padding rows of the last tile are zeros. Sparse columns are stored both by rows and by columns. A sparse
+/// column with entries in at least an eighth of the rows is stored as dense.
 ///
 /// `@unchecked Sendable`: the memory is written once, before it is shared.
 package final class LinearTiles: @unchecked Sendable {

@@ -221,21 +221,21 @@ package struct LinearTrainer: Sendable {
     /// Halves the step of a problem with an L1 penalty until it satisfies the sufficient decrease condition.
     private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
         let width = problem.width
-        var promised = 0.0
+        var predictedChange = 0.0
         for (position, change) in step.enumerated() {
-            promised += gradient[position] * change
-            promised +=
+            predictedChange += gradient[position] * change
+            predictedChange +=
                 problem.l1[position % width]
                 * ((coefficients[position] + change).magnitude - coefficients[position].magnitude)
         }
-        guard promised < 0 else { return false }
+        guard predictedChange < 0 else { return false }
         var length = settings.stepSize
         for _ in 0..<50 {
             let candidate = zip(coefficients, step).map { $0 + length * $1 }
             problem.score(candidate, into: &trial.scores)
             problem.evaluate(&trial)
             let value = trial.loss + problem.penalty(candidate)
-            if value <= objectiveValue + 1e-4 * length * promised {
+            if value <= objectiveValue + 1e-4 * length * predictedChange {
                 accept(candidate, value)
                 return true
             }

@@ -17,7 +17,7 @@ enum NewtonStep {
                 guard let l = factors.baseAddress, let column = column.baseAddress else { return }
                 for pivot in 0..<count {
                     if pivot > 0 {
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             l + pivot * count,
                             rows: count - pivot,
                             stride: count,

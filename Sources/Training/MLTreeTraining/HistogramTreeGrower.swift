@@ -72,7 +72,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
 
         init(count: Int) { self.count = count }
 
-        func lend(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
+        func withScratch(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
             let byteCount = SplitRefinement.Scratch.byteCount(count)
             let memory = free.withLock { $0.popLast() } ?? AlignedMemory(byteCount: byteCount)
             defer { free.withLock { $0.append(memory) } }

@@ -70,8 +70,8 @@ extension KernelTests {
             Problem(input: [1, 1], kernel: [3, 3], channels: (40, 32, 1), padding: (1, 1)),
         ]
 
-        /// Shapes for which Winograd convolution is chosen: planes, lines along each axis, slices, groups, dilations that divide
-        /// no extent, and tiles beyond every edge.
+        /// Shapes for which Winograd convolution is chosen: planes, lines along each axis, slices, groups, dilations
+        /// that divide no extent, and tiles beyond every edge.
         static let winogradProblems = [
             Problem(input: [24, 26], kernel: [3, 3], channels: (33, 40, 1), padding: (1, 1)),
             Problem(input: [27, 25], kernel: [3, 3], channels: (64, 36, 1), padding: (0, 1), batch: 2),

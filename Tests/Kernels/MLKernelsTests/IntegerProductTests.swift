@@ -2,8 +2,8 @@ import MLKernels
 import Testing
 
 extension KernelTests {
-    /// Products of quantised integers, of 16 bits or bytes, have exact sums, and their results the numbers of plain arithmetic: all factors are powers
-    /// of two here, so that nothing is rounded but on the grids.
+    /// Products of quantised integers, of 16 bits or bytes, have exact sums, and their results the numbers of plain
+    /// arithmetic: all factors are powers of two here, so that nothing is rounded but on the grids.
     @Suite struct IntegerProductTests {
         struct Problem: Sendable, CustomStringConvertible {
             /// Batch and spatial extents; a matrix product of as many rows, if there is no kernel.
@@ -20,7 +20,8 @@ extension KernelTests {
             var isSigned = true
             var hasZeros = false
             var isTermsFirst = false
-            /// As a factor of the results: rounded before a residual is added, the residual as quantised integers or as floats.
+            /// As a factor of the results: rounded before a residual is added, the residual as quantised integers or as
+            /// floats.
             var isRounded = false
             var residual = 0
             var function = UnaryFunction.identity

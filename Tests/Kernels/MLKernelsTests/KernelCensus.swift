@@ -3,8 +3,8 @@ import Testing
 
 /// Requires that a suite's tests call every kernel of every instruction set of this processor.
 ///
-/// `forEachInstructionSet` counts the calls, in tables that nobody else uses: other tests of the process do not count. A run
-/// that is limited to some of the suite's tests says nothing about the others' kernels, and requires nothing.
+/// `forEachInstructionSet` counts the calls, in tables that nobody else uses: other tests of the process do not count.
+/// A run that is limited to some of the suite's tests says nothing about the others' kernels, and requires nothing.
 struct KernelCensus: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test,

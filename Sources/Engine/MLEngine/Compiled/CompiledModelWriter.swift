@@ -140,7 +140,7 @@ package struct CompiledModelWriter {
         var engines: [GraphEngine] = []
         if Backend.current == .native {
             let graphs = graphs
-            library.serve(constants)
+            library.providePackedWeights(for: constants)
             engines = try Self.engines(file, graphs)
             unneeded = packedOnly(library.recordedConstants, engines)
             unneeded.formUnion(sourcesOnly(of: unneeded))

@@ -67,7 +67,7 @@ final class PackedLibrary: Sendable {
     /// Provides packed weights for these constants, whose numbers are their indices.
     ///
     /// Constants that share their first byte are all known by the number of the first one.
-    func serve(_ constants: [Tensor]) {
+    func providePackedWeights(for constants: [Tensor]) {
         var numbers: [ObjectIdentifier: (storage: TensorStorage, byOffset: [Int: Int])] = [:]
         for (number, tensor) in constants.enumerated() where tensor.scalarType != .string {
             numbers[ObjectIdentifier(tensor.storage), default: (tensor.storage, [:])]

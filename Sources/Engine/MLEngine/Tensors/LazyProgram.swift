@@ -2,7 +2,8 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// Recorded operations in the form of a program: the source of a graph, and the key under which the plan of an equal program is found.
+/// Recorded operations in the form of a program: the source of a graph, and the key under which the plan of an equal
+/// program is found.
 struct LazyProgram {
     /// Where an operand comes from.
     enum Reference: Hashable, Sendable {

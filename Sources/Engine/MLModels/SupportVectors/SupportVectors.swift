@@ -94,7 +94,7 @@ struct SupportVectors: Sendable {
     func compare(_ x: UnsafePointer<Double>, rows: Int, into kernels: UnsafeMutablePointer<Double>) {
         vectors.withUnsafeBufferPointer {
             guard let vectors = $0.baseAddress else { return }
-            DoubleKernel.dots(x, rows: rows, vectors, rows: count, terms: width, into: kernels)
+            DoubleKernel.dotProducts(x, rows: rows, vectors, rows: count, terms: width, into: kernels)
         }
         let size = rows * count
         switch kernel {

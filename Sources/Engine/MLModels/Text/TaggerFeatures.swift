@@ -1,6 +1,7 @@
 package import MLNumerics
 
-/// The features of each token in a tagger of revision 1002: keys of these contents, each combined with its position number.
+/// The features of each token in a tagger of revision 1002: keys of these contents, each combined with its position
+/// number.
 ///
 /// | number | content |
 /// |---|---|

@@ -217,7 +217,8 @@ extension Operator {
     }
 }
 
-/// Weights that stay compressed with the scales of their rows multiplied: of row r by `factors[r]`; `nil` for other weights.
+/// Weights that stay compressed with the scales of their rows multiplied: of row r by `factors[r]`; `nil` for other
+/// weights.
 ///
 /// - Parameters:
 ///   - constant: The weights.

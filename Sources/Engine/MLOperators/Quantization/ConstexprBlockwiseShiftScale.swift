@@ -79,7 +79,7 @@ package struct ConstexprSparseBlockwiseShiftScale: Operator {
         let mask = operands[0].converted(to: .uint1)
         if let bytes = WeightDecoding.integerBytes(operands[1]),
             let decoded = WeightDecoding.dequantize(
-                WeightDecoding.spread(bytes, mask: mask, shape: mask.shape),
+                WeightDecoding.scatter(bytes, mask: mask, shape: mask.shape),
                 scale: operands[2],
                 offset: operands.optional(3),
                 blocks: operands[2].shape,

@@ -71,7 +71,7 @@ package struct ConstexprLutToSparse: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let (mask, lut) = (operands[0].converted(to: .uint1), operands[2])
         let bytes = WeightDecoding.integerBytes(operands[1]) ?? operands[1]
-        let dense = WeightDecoding.spread(bytes, mask: mask, shape: mask.shape)
+        let dense = WeightDecoding.scatter(bytes, mask: mask, shape: mask.shape)
         let found: Tensor
         if let values = try decoded(dense, in: lut, vectorAxis) {
             found = values

@@ -2,12 +2,12 @@ import MLKernels
 package import MLGraph
 package import MLNumerics
 
-/// A convolution or linear layer of quantised integers with exact sums: f(round(sum · scale[o] + bias[o]) + residual), where
-/// only products whose sums are rounded have `rounded`.
+/// A convolution or linear layer of quantised integers with exact sums: f(round(sum · scale[o] + bias[o]) + residual),
+/// where only products whose sums are rounded have `rounded`.
 ///
 /// Operands: x of int16 or uint8, weight of int8 or uint8 as in the layer, scale [O], zero point [O]? of int16 for the
-/// weight, bias [O]?, residual? of the result's shape: float32, or int16 or uint8 in multiples of `residualStep`. Result:
-/// float32, or of the type of `grid`. An x of uint8 has numbers of 0...127. Only passes create it.
+/// weight, bias [O]?, residual? of the result's shape: float32, or int16 or uint8 in multiples of `residualStep`.
+/// Result: float32, or of the type of `grid`. An x of uint8 has numbers of 0...127. Only passes create it.
 package struct IntegerProduct: Operator {
     /// The layer, without an activation of its own.
     package enum Layer: Hashable, Sendable, Codable {

@@ -2,8 +2,8 @@ import MLKernels
 package import MLGraph
 package import MLNumerics
 
-/// Linear quantisation without a zero point, to which a `quantize` and a `dequantize` are rewritten: x becomes the integer
-/// clamp(round(x / scale), low, high), halves to even, which stands for that multiple of `step`.
+/// Linear quantisation without a zero point, to which a `quantize` and a `dequantize` are rewritten: x becomes the
+/// integer clamp(round(x / scale), low, high), halves to even, which stands for that multiple of `step`.
 package struct QuantizationGrid: Hashable, Sendable, Codable {
     /// The divisor of a number before rounding.
     package var scale: Double
@@ -26,7 +26,8 @@ package struct QuantizationGrid: Hashable, Sendable, Codable {
     /// The greatest magnitude of a quantised integer.
     package var reach: Int { Swift.max(Swift.abs(low), Swift.abs(high)) }
 
-    /// The type of the quantised integers: uint8 when all are in 0...127, as products of bytes require, otherwise int16.
+    /// The type of the quantised integers: uint8 when all are in 0...127, as products of bytes require, otherwise
+    /// int16.
     package var scalarType: ScalarType { low >= 0 && high <= 127 ? .uint8 : .int16 }
 
     /// The same with `low` at least 0; `nil` when there are no such integers.

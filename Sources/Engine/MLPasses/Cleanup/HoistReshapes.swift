@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: the operations after the linear (an activation, a
-/// residual) then have the final shape and can be fused.
+/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: the operations after the linear (an
+/// activation, a residual) then have the final shape and can be fused.
 package struct HoistReshapes: Pass {
     package let name = "hoist reshapes"
     package init() {}

@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// dequantize(quantize(x)) around convolutions and linear layers with 8-bit weights → products of quantised integers, whose
-/// results are rounded where they are stored; other pairs → one step that rounds.
+/// dequantize(quantize(x)) around convolutions and linear layers with 8-bit weights → products of quantised integers,
+/// whose results are rounded where they are stored; other pairs → one step that rounds.
 ///
 /// The rules are tried in order; the first that finds something is the one of this call, so that its patches touch no
 /// operation twice.

@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// slice(cast(x16)) → cast(slice(x16)) where the slice is smaller than x16: only the part of a float16 state that is read is
-/// converted.
+/// slice(cast(x16)) → cast(slice(x16)) where the slice is smaller than x16: only the part of a float16 state that is
+/// read is converted.
 package struct SliceBeforeWidening: Pass {
     package let name = "slice before widening"
     package init() {}

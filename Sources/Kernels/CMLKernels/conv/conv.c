@@ -177,8 +177,8 @@ static void convolve(void *context, long index, int worker) {
 
     const size_t panel_bytes = (size_t)(terms * width) * sizeof(float);
     const int blocked = panel_bytes > PANEL_BYTES && tile1 - tile0 > 2;
-    // Tiles at the same position of different rows have the same runs, and so has a tile that another panel comes back to:
-    // they are found once, in rows that are not too long to keep them.
+    // Tiles at the same position of different rows have the same runs, and so has a tile that another panel comes back
+    // to: they are found once, in rows that are not too long to keep them.
     const long most = tile1 - tile0 < j->tiles_per_row ? tile1 - tile0 : j->tiles_per_row;
     const int keeps = !blocked && most <= MOST_CACHED;
     const long cached = keeps ? most : 1;

@@ -1,6 +1,6 @@
 // Convolution of row-major tensors.  With strides of 1 the elements that one tap meets for neighbouring outputs are
-// neighbours in a plane, so that stretches of a plane are the panels that weights multiply: stretches continue over the ends
-// of rows, where results are not stored.  Planes are copied first, with their borders, to distances that do not
+// neighbours in a plane, so that stretches of a plane are the panels that weights multiply: stretches continue over the
+// ends of rows, where results are not stored.  Planes are copied first, with their borders, to distances that do not
 // fall into one set of the caches.  For other strides, and windows of one element, panels are gathered.
 #include "conv.h"
 #include "../threads/division.h"
@@ -30,8 +30,8 @@ typedef struct {
     cml_division division;
 } job;
 
-// The positions from `position` on that are outputs of one row, at most `count`: their number, and the index of the first
-// one's output.  None when the position is after the end of a row; then `*skip` positions are.
+// The positions from `position` on that are outputs of one row, at most `count`: their number, and the index of the
+// first one's output.  None when the position is after the end of a row; then `*skip` positions are.
 static long outputs_at(const job *j, long slice, long position, long count, long *target, long *skip) {
     const cml_conv_shape *s = j->shape;
     if (j->gathers) {

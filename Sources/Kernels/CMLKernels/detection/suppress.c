@@ -37,7 +37,8 @@ static void best_scores(const cml_suppression *s, const float *scores, float *be
     for (long b = 0; b < s->boxes; b++) best[b] = best[b] == best[b] ? best[b] : -INFINITY;
 }
 
-// True when one of the `count` selected boxes covers the box at `at`.  Selected boxes fill whole groups, padded with empty ones.
+// True when one of the `count` selected boxes covers the box at `at`.  Selected boxes fill whole groups, padded with
+// empty ones.
 static int is_suppressed(const cml_suppression *s, const corners *p, long count, const corners *all, long at) {
     const double low_x = all->low_x[at], low_y = all->low_y[at], high_x = all->high_x[at], high_y = all->high_y[at];
     const double area = all->area[at];

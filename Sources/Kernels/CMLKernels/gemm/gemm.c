@@ -257,7 +257,8 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
         // Whole products are the tasks.
     } else if (b_bytes > a_bytes && call->m >= 2 * LEAST_ROWS && j.panels >= workers) {
         // A worker keeps its rows from one product to the next, so that what one core wrote is not read by another; the
-        // weights, which all read at about the same time, are shared by the last-level cache.  Ranges of panels for stealing.
+        // weights, which all read at about the same time, are shared by the last-level cache.  Ranges of panels for
+        // stealing.
         j.row_tasks = call->m / LEAST_ROWS < workers ? call->m / LEAST_ROWS : workers;
         j.rows_each = (call->m + j.row_tasks - 1) / j.row_tasks;
         long tasks = 4 * workers / j.row_tasks;

@@ -42,8 +42,8 @@ void cml_conv_planes_pack(const cml_isa *isa, const cml_conv_shape *shape, const
 void cml_conv_planes(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
                      const cml_epilogue *epilogue);
 
-// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing.  The tensors between them
-// are kept in the L2 cache, a few rows at a time, and never written as a whole.
+// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing.  The tensors
+// between them are kept in the L2 cache, a few rows at a time, and never written as a whole.
 typedef struct {
     cml_conv_shape depthwise;       // its channels are those between the products; at most 64 taps an axis
     const float *weights;           // as packed for the depthwise convolution

@@ -13,7 +13,7 @@ typedef struct {
     int per_class;           // only boxes of the same best class drop each other
 } cml_suppression;
 
-// Selects at most `count` boxes in the order of their best scores, equal ones in the order of their positions; a score that is
-// NaN comes last.  When all are dropped the best one stays.  Returns how many were selected.
+// Selects at most `count` boxes in the order of their best scores, equal ones in the order of their positions; a score
+// that is NaN comes last.  When all are dropped the best one stays.  Returns how many were selected.
 long cml_suppress(const cml_isa *isa, const cml_suppression *s, const float *boxes, const float *scores, long count,
                   int32_t *selected);

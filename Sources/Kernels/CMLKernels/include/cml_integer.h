@@ -1,8 +1,10 @@
-// Products of integers of 16 and of 8 bits, whose sums are exact 32-bit integers, and linear quantisation without a zero point.
+// Products of integers of 16 and of 8 bits, whose sums are exact 32-bit integers, and linear quantisation without a
+// zero point.
 #pragma once
 #include "cml_runtime.h"
 
-// Linear quantisation: the integer clamp(round(x * inverse), low, high), halves to even, stands for that multiple of `step`.
+// Linear quantisation: the integer clamp(round(x * inverse), low, high), halves to even, stands for that multiple of
+// `step`.
 typedef struct {
     float inverse, step, low, high;  // low and high are integers of 16 bits, for bytes in 0...255
 } cml_quantizer;

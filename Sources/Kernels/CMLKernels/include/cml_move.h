@@ -55,8 +55,8 @@ typedef enum {
     CML_SCATTER_MAXIMUM, CML_SCATTER_MINIMUM
 } cml_scatter_mode;
 
-// The counterparts: updates are combined, in their order, with the elements of the target.  CML_SCATTER_UPDATE moves elements of any meaning; the
-// other modes take floats or, with is_integer, 32-bit integers, whose results saturate.
+// The counterparts: updates are combined, in their order, with the elements of the target.  CML_SCATTER_UPDATE moves
+// elements of any meaning; the other modes take floats or, with is_integer, 32-bit integers, whose results saturate.
 void cml_scatter_elements(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
                           const int32_t *indices, long count, const void *updates, void *target);
 // target[o][indices[c]][:] is combined with updates[o][c][:].

@@ -33,8 +33,8 @@ void cml_instance_norm_inner(const cml_isa *isa, const float *x, float *y, long 
 void cml_normalize_columns(const cml_isa *isa, const float *x, float *y, long outer, long axis, long inner,
                            float epsilon, const float *gamma, const float *beta);
 
-// y = x / (bias + factor * sum over `before` channels before to `after` channels after it of their squares) ^ exponent, over
-// [outer][channels][inner]; y must not be x.
+// y = x / (bias + factor * sum over `before` channels before to `after` channels after it of their squares) ^ exponent,
+// over [outer][channels][inner]; y must not be x.
 typedef struct {
     long before, after;
     float factor, bias, exponent;

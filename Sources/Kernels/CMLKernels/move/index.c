@@ -137,7 +137,8 @@ typedef struct {
     default: CASE(CML_SCATTER_MINIMUM) return;                                                          \
     }
 #define FLOATS(MODE) { const cml_scatter_mode mode = MODE; EACH_UPDATE(float, COMBINE(*at, u)) }
-#define INTEGERS(MODE) { const cml_scatter_mode mode = MODE; EACH_UPDATE(int32_t, saturated(COMBINE((double)*at, (double)u))) }
+#define INTEGERS(MODE) \
+    { const cml_scatter_mode mode = MODE; EACH_UPDATE(int32_t, saturated(COMBINE((double)*at, (double)u))) }
 
 static void scatter_row(const scatter_job *j, char *target, const int32_t *index, const char *updates, long n,
                         long extent, long step, int moves) {

@@ -1,6 +1,6 @@
 /// The gradient of a convolution's weights as matrix products: the patches of x under the window, [inputs · taps,
-/// positions], times the gradient of the result, [positions, outputs], block by block, each of some rows of positions of one
-/// image.
+/// positions], times the gradient of the result, [positions, outputs], block by block, each of some rows of positions
+/// of one image.
 ///
 /// The blocks are distributed in parts whose number depends on the shapes only, and the sums of the parts are added in
 /// their order, so that the result does not depend on the number of threads.

@@ -2,8 +2,8 @@ import CMLKernels
 
 /// Products of integers with exact 32-bit sums: of 16 bits, or of bytes of 0...127 and signed bytes, as the weights are stored.
 ///
-/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `OutputPipeline`. The sums of products must not
-/// leave 32 bits.
+/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `OutputPipeline`. The sums of products
+/// must not leave 32 bits.
 package enum IntegerKernel {
     /// The operations that turn sums into results: scale, bias, rounding, residual, function, quantisation.
     ///

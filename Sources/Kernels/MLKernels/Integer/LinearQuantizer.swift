@@ -1,7 +1,7 @@
 import CMLKernels
 
-/// Linear quantisation without a zero point: `x` becomes the integer `clamp(round(x · inverse), low, high)`, halves to even,
-/// which stands for that multiple of `step`.
+/// Linear quantisation without a zero point: `x` becomes the integer `clamp(round(x · inverse), low, high)`, halves to
+/// even, which stands for that multiple of `step`.
 ///
 /// `low` and `high` are integers of 16 bits, and in 0...255 for bytes. NaN becomes `low`.
 package struct LinearQuantizer: Hashable, Sendable {

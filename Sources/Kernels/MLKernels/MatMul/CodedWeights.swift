@@ -66,7 +66,8 @@ package final class CodedWeights: PackedForm {
         /// Scales [blocks], or tables [groups of columns][segments of terms][2^bits].
         package var address: UnsafeRawPointer
         package var isHalf: Bool
-        /// Offsets of signed codes in the layout of the scales; those of unsigned codes less half their range; `nil` for none.
+        /// Offsets of signed codes in the layout of the scales; those of unsigned codes less half their range; `nil`
+        /// for none.
         package var offsets: [Int8]?
         /// The same where offsets are not integers.
         package var floatOffsets: [Float]?

@@ -47,21 +47,21 @@ package struct BitMask {
     ///   - elementCount: The number of elements.
     ///   - elementByteCount: The number of bytes of an element: 1, 2, 4 or 8.
     ///   - target: The array that the mask describes.
-    package func spread(
+    package func scatter(
         _ elements: UnsafeRawPointer,
         count elementCount: Int,
         elementByteCount: Int,
         into target: UnsafeMutableRawPointer
     ) {
         switch elementByteCount {
-        case 1: spread(UInt8.self, elements, elementCount, target)
-        case 2: spread(UInt16.self, elements, elementCount, target)
-        case 4: spread(UInt32.self, elements, elementCount, target)
-        default: spread(UInt64.self, elements, elementCount, target)
+        case 1: scatter(UInt8.self, elements, elementCount, target)
+        case 2: scatter(UInt16.self, elements, elementCount, target)
+        case 4: scatter(UInt32.self, elements, elementCount, target)
+        default: scatter(UInt64.self, elements, elementCount, target)
         }
     }
 
-    private func spread<Element: FixedWidthInteger & BitwiseCopyable>(
+    private func scatter<Element: FixedWidthInteger & BitwiseCopyable>(
         _: Element.Type,
         _ elements: UnsafeRawPointer,
         _ elementCount: Int,

@@ -80,7 +80,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         spare = take(batch * states)
     }
 
-    private func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+    private func timeIndex(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
 
     func run() {
         guard length * batch * states > 0, let recursion = memory.operands[3], let h = memory.operands[1] else {
@@ -88,7 +88,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         }
         memory.inputSums(into: sums, rows: length * batch, gates: 3 * states, weight: 2, bias: 5)
         hidden.update(from: h, count: batch * states)
-        for index in 0..<length { forwards(time(index) * batch, recursion) }
+        for index in 0..<length { forwards(timeIndex(index) * batch, recursion) }
         // From here on the current state's buffer holds its gradient.
         for position in 0..<batch * states {
             var total = memory.resultGradients[1]?[position] ?? 0
@@ -99,7 +99,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
             if op.returnsSequence, let steps = memory.resultGradients[0] {
                 for position in 0..<batch * states { hidden[position] += steps[index * batch * states + position] }
             }
-            backwards(time(index) * batch, recursion)
+            backwards(timeIndex(index) * batch, recursion)
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
         // Input weights and input bias use the gradients unchanged.
@@ -258,8 +258,8 @@ struct GRUBackward<Scalar: BackwardScalar> {
     /// The gradients of state weights and bias.
     private func addRecurrentWeights() {
         let rows = length * batch
-        // `transposed` becomes the gradient of R h, transposed: for the output gate times the reset when that is applied
-        // after.
+        // `transposed` becomes the gradient of R h, transposed: for the output gate times the reset when that is
+        // applied after.
         for row in 0..<rows {
             for gate in 0..<3 * states {
                 var value = gateGradients[row * 3 * states + gate]

@@ -119,7 +119,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         )
     }
 
-    private func time(_ index: Int) -> Int { isReverse ? length - 1 - index : index }
+    private func timeIndex(_ index: Int) -> Int { isReverse ? length - 1 - index : index }
 
     private func forwards() {
         guard let recursion = memory.operands[first + 1], let h = memory.operands[1], let c = memory.operands[2] else {
@@ -132,7 +132,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             (cell + item * states).update(from: c + item * width + column, count: states)
         }
         for index in 0..<length {
-            let start = time(index) * batch
+            let start = timeIndex(index) * batch
             (hiddenBefore + start * states).update(from: hidden, count: batch * states)
             (cellBefore + start * states).update(from: cell, count: batch * states)
             Scalar.multiply(
@@ -199,9 +199,9 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             }
         }
         for index in (0..<length).reversed() {
-            let start = time(index) * batch
+            let start = timeIndex(index) * batch
             if op.returnsSequence, let steps = memory.resultGradients[0] {
-                let step = op.isBidirectional ? time(index) : index
+                let step = op.isBidirectional ? timeIndex(index) : index
                 for item in 0..<batch {
                     let source = steps + (step * batch + item) * width + column
                     for unit in 0..<states { hidden[item * states + unit] += source[unit] }

@@ -44,11 +44,11 @@ struct RNNBackward<Scalar: BackwardScalar> {
         let gateGradients = before + rows * states
         let transposed = gateGradients + rows * states
         let hidden = transposed + rows * states
-        func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+        func timeIndex(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
         memory.inputSums(into: sums, rows: rows, gates: states, weight: 2, bias: 4)
         hidden.update(from: h, count: batch * states)
         for index in 0..<length {
-            let start = time(index) * batch * states
+            let start = timeIndex(index) * batch * states
             (before + start).update(from: hidden, count: batch * states)
             Scalar.multiply(
                 hidden,
@@ -71,7 +71,7 @@ struct RNNBackward<Scalar: BackwardScalar> {
             hidden[position] = total
         }
         for index in (0..<length).reversed() {
-            let start = time(index) * batch * states
+            let start = timeIndex(index) * batch * states
             for position in 0..<batch * states {
                 if op.returnsSequence, let steps = memory.resultGradients[0] {
                     hidden[position] += steps[index * batch * states + position]

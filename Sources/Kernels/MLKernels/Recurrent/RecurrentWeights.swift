@@ -76,11 +76,11 @@ package final class RecurrentWeights: Sendable {
         let columns = columns(cell, hiddenSize: hiddenSize)
         switch source {
         case .single(let rows):
-            let spread = spread(rows, positions, columns: columns, terms: terms)
-            return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            let scattered = scattered(rows, positions, columns: columns, terms: terms)
+            return PackedWeights(scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         case .half(let rows):
-            let spread = spread(rows, positions, columns: columns, terms: terms)
-            return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            let scattered = scattered(rows, positions, columns: columns, terms: terms)
+            return PackedWeights(half: scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         }
     }
 
@@ -156,7 +156,7 @@ package final class RecurrentWeights: Sendable {
         self.recurrentBias = stateBias
     }
 
-    private static func spread<Element: ExpressibleByIntegerLiteral>(
+    private static func scattered<Element: ExpressibleByIntegerLiteral>(
         _ rows: UnsafePointer<Element>,
         _ positions: [Int],
         columns: Int,

@@ -22,7 +22,7 @@ package enum PyTorchWeights {
         guard bytes.count <= byteLimit else {
             throw damaged(path, "it has \(bytes.count) bytes; at most \(byteLimit) are read")
         }
-        return ZipArchive.recognises(bytes) ? try readArchive(bytes, path) : try readSequence(bytes, path)
+        return ZipArchive.hasSignature(bytes) ? try readArchive(bytes, path) : try readSequence(bytes, path)
     }
 
     private static func readArchive(_ bytes: [UInt8], _ path: String) throws(ModelError) -> [String: Tensor] {

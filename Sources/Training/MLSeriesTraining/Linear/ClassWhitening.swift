@@ -110,7 +110,7 @@ extension CholeskyFactor {
                     nonisolated(unsafe) let (x, l, target) = (source, matrix, base)
                     Workers.parallelFor((rows + band - 1) / band) { index, _ in
                         let first = index * band
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             x + first * n,
                             rows: min(band, rows - first),
                             l,
