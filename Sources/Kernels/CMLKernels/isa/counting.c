@@ -1,7 +1,7 @@
 // Tables that count the calls of their rows, so that a test can show that every kernel is called.
 //
-// Each function pointer of such a table is a thunk that increments a counter and jumps to the function: registers and stack
-// are those of the call, so that one kind of thunk serves functions of every type.
+// Each function pointer of such a table is a thunk that increments a counter and jumps to the function: registers and
+// stack are those of the call, so that one kind of thunk serves functions of every type.
 #include "isa.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ typedef struct {
 static const row all_rows[] = {
 #define CML_KERNELS(kernel, row, functions) {#row, offsetof(cml_isa, row), 1},
 #define CML_KERNEL(result, row, parameters) {#row, offsetof(cml_isa, row), 0},
-#include "rows.inc"
+#include "templates.inc"
 };
 
 enum { ROWS = sizeof all_rows / sizeof *all_rows, SETS = 4, KERNELS = CML_MAX_ROWS + 1, THUNKS = 1024 };

@@ -16,7 +16,7 @@ typedef struct {
     long ldb;
     long taps, k;
     const char *prefetch;    // memory to prefetch while the terms are summed, or null
-    long prefetch_step;         // bytes of it for each term, at most a cache line
+    long prefetch_step;      // bytes of it for each term, at most a cache line
     float *c;
     long ldc;
     long n;                  // columns stored, at most the panel width
@@ -76,7 +76,7 @@ struct cml_isa {
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
 #define CML_KERNELS(kernel, row, functions) const kernel *row;
 #define CML_KERNEL(result, row, parameters) result(*row) parameters;
-#include "rows.inc"
+#include "templates.inc"
 };
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;
