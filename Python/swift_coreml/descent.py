@@ -177,7 +177,7 @@ def penalized_step(hessian: Array, gradient: Array, l1: Array, coefficients: Arr
         for place in np.flatnonzero(np.diag(hessian) > 0):
             curvature = hessian[place, place]
             old = coefficients[place] + step[place]
-            new = softened(old - slope[place] / curvature, l1[place] / curvature)
+            new = softThresholded(old - slope[place] / curvature, l1[place] / curvature)
             largest = max(largest, abs(new))
             if new == old:
                 continue
@@ -189,7 +189,7 @@ def penalized_step(hessian: Array, gradient: Array, l1: Array, coefficients: Arr
     return step
 
 
-def softened(value: Array, amount: Array) -> Array:
+def softThresholded(value: Array, amount: Array) -> Array:
     """Soft thresholding: the value moved towards 0 by an amount, at most to 0."""
     return np.sign(value) * np.maximum(np.abs(value) - amount, 0)
 
@@ -246,7 +246,7 @@ class Momentum:
             moved = share > 0 and attempt == 0
             origin = problem.at(old + share * (old - self.previous)) if moved else point
             for _ in range(60):
-                candidate = problem.at(softened(
+                candidate = problem.at(softThresholded(
                     origin.coefficients - origin.gradient / self.curvature, problem.l1 / self.curvature))
                 change = candidate.coefficients - origin.coefficients
                 bound = origin.smooth + float(change @ (origin.gradient + change * self.curvature / 2))
@@ -265,4 +265,4 @@ class Momentum:
         return None
 
 
-__all__ = ["Memory", "Momentum", "Point", "Problem", "Settings", "minimum", "newton_step", "penalized_step", "softened"]
+__all__ = ["Memory", "Momentum", "Point", "Problem", "Settings", "minimum", "newton_step", "penalized_step", "softThresholded"]

@@ -26,7 +26,7 @@ for path in arguments.dropFirst(2) {
     if arguments[1] == "hands" {
         let hands = try PoseFinders.hands().hands(in: picture, atMost: 2)
         found.found = hands.map { numbers($0.joints) }
-        found.rightness = hands.map(\.rightness)
+        found.rightness = hands.map(\.rightHandConfidence)
     } else {
         found.found = try PoseFinders.bodies().bodies(in: picture, atMost: 4).map { numbers($0.points) }
     }

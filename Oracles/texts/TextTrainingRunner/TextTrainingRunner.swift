@@ -80,7 +80,7 @@ struct TextTrainingRunner {
         let places = Dictionary(uniqueKeysWithValues: labels.enumerated().map { ($1, $0) })
         var settings = TextClassifierSettings()
         settings.language = "en"
-        if request.characters ?? false { settings.runs = 3...5 }
+        if request.characters ?? false { settings.characterNGramLengths = 3...5 }
         if let passes = request.passes { settings.passes = passes }
         if let cost = request.cost { settings.cost = cost }
         let trainer = try TextClassifierTrainer(

@@ -118,9 +118,9 @@ void csecrets_erase(void *bytes, size_t count) { explicit_bzero(bytes, count); }
 void csecrets_forbid_dumps(void) { (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 // Of CMLKernels, beside its allocator; no part of the kernels' face.
-extern void cml_leave_out_of_dumps(void);
+extern void cml_exclude_from_core_dumps(void);
 
-void csecrets_leave_kernels_out_of_dumps(void) { cml_leave_out_of_dumps(); }
+void csecrets_exclude_kernels_from_core_dumps(void) { cml_exclude_from_core_dumps(); }
 
 static long find(const char *name) { return syscall(SYS_keyctl, KEYCTL_SEARCH, USER_KEYRING, "user", name, 0); }
 

@@ -87,8 +87,8 @@ package enum SecretMemory {
 
     /// Such memory, all zeros, that stays writable.
     package static func writableStorage(_ byteCount: Int) throws(ModelError) -> TensorStorage {
-        TensorMemory.leaveOutOfDumps()
-        csecrets_leave_kernels_out_of_dumps()
+        TensorMemory.excludeFromCoreDumps()
+        csecrets_exclude_kernels_from_core_dumps()
         let mapped = byteCount + (byteCount >= hugePage ? hugePage : 1)
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         guard let base = mmap(nil, mapped, PROT_READ | PROT_WRITE, flags, -1, 0), base != MAP_FAILED else {

@@ -143,7 +143,7 @@ struct EngineBuilder {
         }
         guard !file.isEmpty else { throw ModelError(.invalidModel, "the linked model has no file name") }
         let path = try LinkedModels.find(file, searchPath: searchPath, from: folder)
-        let location = LinkedModels.truePath(path)
+        let location = LinkedModels.resolvedPath(path)
         guard !chain.contains(location) else {
             throw ModelError(.invalidModel, "the linked model '\(file)' leads back to itself")
         }

@@ -60,11 +60,11 @@ struct RenamedEngine: ModelEngine {
     private let engine: any ModelEngine
 
     init(_ engine: any ModelEngine, _ interface: SpecModelDescription) throws(ModelError) {
-        let own = engine.interface
-        guard own.input.count == interface.input.count, own.output.count >= interface.output.count else {
+        let inner = engine.interface
+        guard inner.input.count == interface.input.count, inner.output.count >= interface.output.count else {
             throw ModelError(
                 .invalidModel,
-                "the registered extractor has \(own.input.count) inputs and \(own.output.count) outputs; "
+                "the registered extractor has \(inner.input.count) inputs and \(inner.output.count) outputs; "
                     + "the file asks for \(interface.input.count) and \(interface.output.count)"
             )
         }
@@ -78,10 +78,14 @@ struct RenamedEngine: ModelEngine {
         state: ModelState?
     ) throws(ModelError) -> [String: FeatureData] {
         var arguments: [String: FeatureData] = [:]
-        for (own, outer) in zip(engine.interface.input, interface.input) { arguments[own.name] = inputs[outer.name] }
+        for (inner, outer) in zip(engine.interface.input, interface.input) {
+            arguments[inner.name] = inputs[outer.name]
+        }
         let results = try engine.prediction(from: arguments, backings: [:], state: state)
         var outputs: [String: FeatureData] = [:]
-        for (own, outer) in zip(engine.interface.output, interface.output) { outputs[outer.name] = results[own.name] }
+        for (inner, outer) in zip(engine.interface.output, interface.output) {
+            outputs[outer.name] = results[inner.name]
+        }
         return outputs
     }
 }

@@ -39,14 +39,14 @@ enum LinkedModels {
         let specification = [
             path, path + "/" + ModelFile.compiledSpecificationName, path + "/" + PackageManifest.fileName,
         ]
-        var parts = [truePath(path)]
+        var parts = [resolvedPath(path)]
         for file in specification where stat(file, &status) == 0 {
             parts.append("\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec).\(status.st_size).\(status.st_ino)")
         }
         return parts.joined(separator: "|")
     }
 
-    static func truePath(_ path: String) -> String {
+    static func resolvedPath(_ path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
@@ -96,7 +96,7 @@ enum LinkedModels {
     }
 
     private static var executableFolder: String {
-        FileAccess.folder(of: truePath("/proc/self/exe"))
+        FileAccess.folder(of: resolvedPath("/proc/self/exe"))
     }
 }
 

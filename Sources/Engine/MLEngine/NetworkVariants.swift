@@ -7,7 +7,7 @@ import MLOperators
 import MLSpecification
 import Synchronization
 
-/// The graphs of a neural network for arrays that need a reading of their own.
+/// The graphs of a neural network for arrays for which the network has to be lowered separately.
 ///
 /// These are batches within arrays of the legacy mapping, and shapes that determine ranks inside the network.
 final class NetworkVariants: Sendable {

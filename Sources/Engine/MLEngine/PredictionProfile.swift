@@ -91,7 +91,7 @@ private final class StepRecorder: StepObserver {
         self.isCounted = isCounted
     }
 
-    func ran(_ step: Plan.Step, nanoseconds: UInt64) {
+    func didRun(_ step: Plan.Step, nanoseconds: UInt64) {
         if stepIndex == steps.count {
             steps.append(step)
             times.append([])

@@ -26,7 +26,7 @@ package struct Arguments {
     /// The types that the file declares for the results.
     package let declaredTypes: [ValueType]
     private let bindings: [String: [Binding]]
-    private var untaken: Set<String>
+    private var unusedNames: Set<String>
     /// The operands taken so far, in the operator's order.
     package private(set) var operands: [ValueID?] = []
 
@@ -42,7 +42,7 @@ package struct Arguments {
         self.bindings = bindings
         self.declaredTypes = declaredTypes
         self.blockCount = blockCount
-        untaken = Set(bindings.keys)
+        unusedNames = Set(bindings.keys)
     }
 
     /// True when the file gives the argument.
@@ -54,7 +54,7 @@ package struct Arguments {
     /// Takes a required operand.
     package mutating func operand(_ name: String) throws(ModelError) {
         guard let binding = bindings[name]?.first else { throw missing(name) }
-        untaken.remove(name)
+        unusedNames.remove(name)
         operands.append(binding.id)
     }
 
@@ -63,7 +63,7 @@ package struct Arguments {
     /// Returns whether it is there.
     @discardableResult
     package mutating func optionalOperand(_ name: String) -> Bool {
-        untaken.remove(name)
+        unusedNames.remove(name)
         operands.append(bindings[name]?.first?.id)
         return operands.last != .some(nil)
     }
@@ -72,7 +72,7 @@ package struct Arguments {
     @discardableResult
     package mutating func variadicOperand(_ name: String) throws(ModelError) -> Int {
         guard let all = bindings[name] else { throw missing(name) }
-        untaken.remove(name)
+        unusedNames.remove(name)
         operands += all.map(\.id)
         return all.count
     }
@@ -80,7 +80,7 @@ package struct Arguments {
     /// The contents of a constant argument, `nil` when it is not given.
     package mutating func tensor(_ name: String) throws(ModelError) -> Tensor? {
         guard let binding = bindings[name]?.first else { return nil }
-        untaken.remove(name)
+        unusedNames.remove(name)
         guard let constant = binding.constant else {
             throw ModelError(.unsupported, "argument '\(name)' of '\(operationName)' must be a constant")
         }
@@ -90,7 +90,7 @@ package struct Arguments {
     /// The contents of a variadic argument all of whose values are constants.
     package mutating func tensors(_ name: String) throws(ModelError) -> [Tensor] {
         guard let all = bindings[name] else { throw missing(name) }
-        untaken.remove(name)
+        unusedNames.remove(name)
         var result: [Tensor] = []
         for binding in all {
             guard let constant = binding.constant else {
@@ -143,11 +143,11 @@ package struct Arguments {
     }
 
     /// Takes and ignores an argument that has no meaning here.
-    package mutating func ignore(_ name: String) { untaken.remove(name) }
+    package mutating func ignore(_ name: String) { unusedNames.remove(name) }
 
     /// Throws when the operator did not take all given arguments.
     package func finish() throws(ModelError) {
-        guard let name = untaken.min() else { return }
+        guard let name = unusedNames.min() else { return }
         throw ModelError(
             .unsupported,
             "'\(operationName)' has an argument '\(name)' that is not known in opset \(opset)"

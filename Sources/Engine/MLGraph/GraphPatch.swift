@@ -33,7 +33,7 @@ package struct BlockView: Sendable {
     private let firstUser: [Int32]
     private let users: [Int32]
     /// By value: whether it leaves the block or a nested block uses it.
-    private let leaving: [Bool]
+    private let escaping: [Bool]
 
     init(_ block: Block, of graph: Graph) {
         self.graph = graph
@@ -41,12 +41,12 @@ package struct BlockView: Sendable {
         let count = graph.values.count
         var producers = [Int32](repeating: -1, count: count)
         var firstUser = [Int32](repeating: 0, count: count + 1)
-        var leaving = [Bool](repeating: false, count: count)
-        for output in block.outputs { leaving[output.index] = true }
+        var escaping = [Bool](repeating: false, count: count)
+        for output in block.outputs { escaping[output.index] = true }
         for (index, operation) in block.operations.enumerated() {
             for result in operation.results { producers[result.index] = Int32(index) }
             for case let operand? in operation.operands { firstUser[operand.index + 1] += 1 }
-            for inner in operation.blocks { for id in inner.usedValues { leaving[id.index] = true } }
+            for inner in operation.blocks { for id in inner.usedValues { escaping[id.index] = true } }
         }
         for value in 0..<count { firstUser[value + 1] += firstUser[value] }
         var next = firstUser
@@ -60,7 +60,7 @@ package struct BlockView: Sendable {
         self.producers = producers
         self.firstUser = firstUser
         self.users = users
-        self.leaving = leaving
+        self.escaping = escaping
     }
 
     /// False for values that a patch being built defines.
@@ -92,15 +92,15 @@ package struct BlockView: Sendable {
     package func soleUser(of id: ValueID) -> Int? {
         guard isKnown(id) else { return nil }
         let first = Int(firstUser[id.index])
-        guard !leaving[id.index], Int(firstUser[id.index + 1]) == first + 1 else { return nil }
+        guard !escaping[id.index], Int(firstUser[id.index + 1]) == first + 1 else { return nil }
         return Int(users[first])
     }
 
     /// Whether exactly one operand slot uses `id` and nothing else does.
     package func isUsedOnce(_ id: ValueID) -> Bool { soleUser(of: id) != nil }
 
-    /// A patch that inserts what `build` appends before the operation at `anchor`, and replaces each `old` value that
-    /// it returns by the `new` one.
+    /// A patch that inserts the operations that `build` appends before the operation at `anchor`, and replaces each
+    /// `old` value that it returns by the `new` one.
     package func patch(
         before anchor: Int,
         _ build: (inout GraphBuilder) throws(ModelError) -> [(old: ValueID, new: ValueID)]

@@ -87,8 +87,8 @@ package enum LayoutRole: Hashable, Sendable {
     case agnostic
     /// The first operand, operands of the result's rank that are not constants, and the results are channels-last.
     case channelsLast
-    /// Like `channelsLast` next to operations that are channels-last or follow them; row-major when it stands alone.
-    case channelsLastInCompany
+    /// Like `channelsLast` when an adjacent operation is channels-last or follows one that is; otherwise row-major.
+    case channelsLastIfAdjacent
 }
 
 extension Operator {

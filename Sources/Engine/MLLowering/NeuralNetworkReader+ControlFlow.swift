@@ -39,7 +39,7 @@ extension NeuralNetworkReader {
         if let known = builder.constant(condition)?.values.first {
             return try lower(abs(known) > Self.tolerance ? ifBranch : elseBranch)
         }
-        let isTrue = try truth(condition)
+        let isTrue = try boolean(condition)
         let location = builder.location
         let sides = [ifBranch, elseBranch]
         let before = blobs
@@ -83,7 +83,7 @@ extension NeuralNetworkReader {
     private static let tolerance = 1e-6
 
     /// Whether a condition holds.
-    private mutating func truth(_ condition: ValueID) throws(ModelError) -> ValueID {
+    private mutating func boolean(_ condition: ValueID) throws(ModelError) -> ValueID {
         if builder.type(of: condition).scalarType == .bool { return condition }
         let limit = builder.constant(Tensor([Float(Self.tolerance)], shape: []))
         return try builder.add(Binary<Greater>(), builder.add(Unary(Abs()), condition), limit)
@@ -121,7 +121,7 @@ extension NeuralNetworkReader {
         loops.append(frame)
         defer { loops.removeLast() }
         let assigned = assignedNames(condition + body).union(interrupts ? [frame.stopFlag, frame.breakFlag] : [])
-        let names = try carriedNames(assigned, turn: [body, condition])
+        let names = try carriedNames(assigned, iteration: [body, condition])
         var start: [ValueID] = []
         for name in names {
             guard let blob = blobs[name] else { continue }
@@ -129,16 +129,16 @@ extension NeuralNetworkReader {
         }
         start.append(builder.constant(Tensor([0] as [Float], shape: [1])))
 
-        let types = try carriedTypes(names, start, turn: [body, condition])
+        let types = try carriedTypes(names, start, iteration: [body, condition])
         let outside = blobs
         let test = try conditionBlock(loop, names, types, limit: limit, frame: interrupts ? frame : nil)
-        let turn = try bodyBlock(names, types, turn: [body, condition])
+        let iteration = try bodyBlock(names, types, iteration: [body, condition])
         blobs = outside
         builder.location = location
         // Without a condition and an input the number of iterations is fixed.
         let counts = layer.input.isEmpty && (loop.maxLoopIterations > 0 || loop.conditionVar.isEmpty)
         let bound = counts ? Int(clamping: loop.maxLoopIterations) : nil
-        let results = try builder.append(WhileLoop(limit: bound), start, names: names, blocks: [test, turn])
+        let results = try builder.append(WhileLoop(limit: bound), start, names: names, blocks: [test, iteration])
         for (name, result) in zip(names, results) { assign(name, Blob(value: result, isFolded: false)) }
     }
 
@@ -148,11 +148,11 @@ extension NeuralNetworkReader {
     /// it.
     private mutating func carriedNames(
         _ assigned: Set<String>,
-        turn: [[SpecNeuralNetworkLayer]]
+        iteration: [[SpecNeuralNetworkLayer]]
     ) throws(ModelError) -> [String] {
         var trial = self
         trial.builder.beginBlock()
-        for part in turn { try trial.lower(part) }
+        for part in iteration { try trial.lower(part) }
         for name in assigned where blobs[name] == nil {
             guard let blob = trial.blobs[name], !blob.isFolded,
                 let shape = trial.builder.shape(of: blob.value).counts
@@ -169,12 +169,12 @@ extension NeuralNetworkReader {
     private func carriedTypes(
         _ names: [String],
         _ start: [ValueID],
-        turn: [[SpecNeuralNetworkLayer]]
+        iteration: [[SpecNeuralNetworkLayer]]
     ) throws(ModelError) -> [ValueType] {
         var types = start.map { builder.type(of: $0) }
         for _ in 0...8 {
             var trial = self
-            let block = try trial.bodyBlock(names, types, turn: turn)
+            let block = try trial.bodyBlock(names, types, iteration: iteration)
             let next = block.outputs.map { trial.builder.type(of: $0) }
             var isStable = true
             for index in types.indices {
@@ -216,7 +216,7 @@ extension NeuralNetworkReader {
             guard let blob = blobs[loop.conditionVar] else {
                 throw ModelError(.invalidModel, "no layer gives the condition '\(loop.conditionVar)'")
             }
-            tests.append(try truth(blob.value))
+            tests.append(try boolean(blob.value))
         }
         if let frame, let flag = blobs[frame.breakFlag] {
             tests.append(try builder.add(Binary<Equal>(), flag.value, zero))
@@ -232,13 +232,13 @@ extension NeuralNetworkReader {
     private mutating func bodyBlock(
         _ names: [String],
         _ types: [ValueType],
-        turn: [[SpecNeuralNetworkLayer]]
+        iteration: [[SpecNeuralNetworkLayer]]
     ) throws(ModelError) -> Block {
         let turns = enter(names, types)
         if let flag = loops.last?.stopFlag, blobs[flag] != nil {
             assign(flag, Blob(value: builder.constant(Tensor([0] as [Float], shape: [1])), isFolded: false))
         }
-        for part in turn { try lower(part) }
+        for part in iteration { try lower(part) }
         var outputs: [ValueID] = []
         for name in names {
             guard let blob = blobs[name] else { continue }

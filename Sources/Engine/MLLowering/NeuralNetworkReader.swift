@@ -13,7 +13,7 @@ package import MLSpecification
 /// - a declared [C] is C, a declared [C, H, W] is C, H, W, five declared axes are all of them; `ArrayMapping` says how
 ///   callers' shapes fit;
 /// - the sequence is of unknown length when the network has layers that look at it, else 1;
-/// - layers that came with version 4 or later see the five axes as they are, and what they give may have any rank;
+/// - layers that came with version 4 or later see the five axes as they are, and their results may have any rank;
 /// - outputs take the declared shape when it fits, see `ArrayMapping.callerShape`.
 ///
 /// **Values.** Every blob is float32, whatever scalar type the features have.

@@ -2,8 +2,8 @@ import MLGraph
 import MLKernels
 package import MLNumerics
 
-/// A graph bound to one set of input shapes: a plan, and, where extents depend on data, the rest that is bound after it
-/// ran.
+/// A graph bound to one set of input shapes: a plan, and, where extents depend on data, the remainder, which is bound
+/// after the plan has run.
 package final class BoundProgram: Sendable {
     /// The rest of a program after the first operation whose results' extents are only known at run time.
     struct Tail: Sendable {
@@ -57,7 +57,7 @@ package final class BoundProgram: Sendable {
             return
         }
         let operation = operations[cut]
-        let waits = graph.waitingContents(operation)
+        let waits = graph.runtimeShapeOperands(operation)
         let restOperations = Array(operations[(waits.isEmpty ? cut + 1 : cut)...])
         var rest = Block(operations: restOperations, outputs: graph.body.outputs)
         let needed = rest.usedValues.union(operation.operands.compactMap { $0 })
@@ -147,7 +147,7 @@ package final class BoundProgram: Sendable {
     ) throws(ModelError) -> [Tensor] {
         guard let tail else { return try plan.run(inputs, backings: backings, observer: observer) }
         var values = Values(inputs: inputs, results: try plan.run(inputs, backings: [], observer: observer))
-        try Cancellation.ofSteps?.check()
+        try Cancellation.forSteps?.check()
         if let dynamic = tail.operation { values.dynamic = try evaluate(dynamic, values, observer: observer) }
         return try tail.rest.run(tail.restInputs.map { values[$0] }, backings: backings, observer: observer)
     }
@@ -214,7 +214,7 @@ extension Graph {
     }
 
     /// Operands whose contents determine the extents of the results and are computed by the model.
-    func waitingContents(_ operation: Operation) -> Set<ValueID> {
+    func runtimeShapeOperands(_ operation: Operation) -> Set<ValueID> {
         guard operation.results.contains(where: { !type(of: $0).isBound }) else { return [] }
         let waiting = operation.op.shapeOperands.compactMap { index -> ValueID? in
             guard index < operation.operands.count, let id = operation.operands[index], constant(id) == nil else {

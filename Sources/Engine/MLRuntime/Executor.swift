@@ -47,13 +47,13 @@ extension Plan {
         }
         workspace.bind(inputs: inputs, outputs: results)
         // A single step has no gap to check in, and the check costs as much as a small kernel.
-        let cancellation = steps.count > 1 ? Cancellation.ofSteps : nil
+        let cancellation = steps.count > 1 ? Cancellation.forSteps : nil
         if let observer {
             for step in steps {
                 try cancellation?.check()
                 let start = clock_gettime_nsec()
                 try run(step, workspace)
-                observer.ran(step, nanoseconds: clock_gettime_nsec() - start)
+                observer.didRun(step, nanoseconds: clock_gettime_nsec() - start)
             }
         } else if let cancellation {
             for step in steps {

@@ -155,5 +155,5 @@ private struct BindingKey: Equatable, Sendable {
 
 /// Is notified of the duration of each step.
 package protocol StepObserver: AnyObject {
-    func ran(_ step: Plan.Step, nanoseconds: UInt64)
+    func didRun(_ step: Plan.Step, nanoseconds: UInt64)
 }

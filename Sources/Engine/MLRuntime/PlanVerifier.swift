@@ -1,11 +1,10 @@
 package import MLGraph
 package import MLNumerics
 
-/// Checks a memory plan by following its steps: no step may write where a value lies that is still read later, nor to a
+/// Checks a memory plan by following its steps: no step may overwrite a value that is still read later, a
 /// constant, nor to an input that its caller keeps.
 ///
-/// It knows the graph and where values lie, and nothing of how the planner decided; the planner's lifetimes and aliases
-/// are what it judges.
+/// It knows the graph and the locations of values, but not the planner's lifetimes and aliases, which it checks.
 package struct PlanVerifier {
     /// The location of a value, in bytes from the start of an arena, input, output or constant.
     package struct BufferRange: Equatable, Sendable {
@@ -29,7 +28,7 @@ package struct PlanVerifier {
     ///
     /// - Parameters:
     ///   - graph: The planned graph.
-    ///   - positions: The places of values; constants that no step reads have none.
+    ///   - positions: The locations of values; constants that no step reads have none.
     ///   - steps: The operations that became steps; the others refer to memory that already exists.
     ///   - overwrittenInputs: The inputs whose memory the plan may overwrite, by index.
     package init(graph: Graph, positions: [ValueID: BufferRange], steps: Set<Int>, overwrittenInputs: Set<Int> = []) {
@@ -56,7 +55,7 @@ package struct PlanVerifier {
                     for other in results[..<number] where positions[other]!.overlaps(positions[result]!) {
                         throw invalid(
                             operation,
-                            "writes two results, '\(graph.label(other))' and '\(graph.label(result))', to one place"
+                            "writes two results, '\(graph.label(other))' and '\(graph.label(result))', to one location"
                         )
                     }
                 }

@@ -275,7 +275,7 @@ struct Planner {
 }
 
 extension Planner {
-    /// Follows the steps and the places that values were given.
+    /// Verifies the plan by following its steps and the assigned locations of values.
     private func verify(_ bases: [ValueID: (base: Plan.Base, offset: Int)]) throws(ModelError) {
         var positions: [ValueID: PlanVerifier.BufferRange] = [:]
         for id in slotValues + graph.body.outputs + graph.inputs + graph.body.operations.flatMap(\.results) {

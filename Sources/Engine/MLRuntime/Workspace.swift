@@ -50,9 +50,9 @@ final class Workspace: @unchecked Sendable {
 
 /// Idle workspaces.
 ///
-/// Taking and returning are atomic exchanges, never a lock; a workspace that finds no free place is freed.
+/// Taking and returning are atomic exchanges, never a lock; a workspace that finds no free slot is freed.
 ///
-/// `@unchecked Sendable`: the places are atomics.
+/// `@unchecked Sendable`: the slots are atomics.
 final class WorkspacePool: @unchecked Sendable {
     private static let capacity = 8
     private let positions: UnsafeMutablePointer<Atomic<UInt>>

@@ -2,10 +2,10 @@
 
 #include <stddef.h>
 
-static void (*left)(void) = NULL;
+static void (*registered)(void) = NULL;
 
-void coreml_vault_leave_registrar(void (*registrar)(void)) { left = registrar; }
+void coreml_vault_set_registrar(void (*registrar)(void)) { registered = registrar; }
 
 void coreml_vault_call_registrar(void) {
-  if (left != NULL) left();
+  if (registered != NULL) registered();
 }

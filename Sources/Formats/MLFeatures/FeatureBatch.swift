@@ -1,9 +1,9 @@
 /// Examples by column: all examples have the same features.
 package struct FeatureBatch: Sendable {
     /// The number of examples that are predicted before the next ones are read, so that memory stays bounded.
-    package static let pieceCount = 128
+    package static let chunkCount = 128
     /// The bytes of examples that are read before they are predicted.
-    package static let pieceByteCount = 64 << 20
+    package static let chunkByteCount = 64 << 20
 
     /// The number of examples.
     package let count: Int

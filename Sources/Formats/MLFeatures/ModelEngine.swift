@@ -61,8 +61,8 @@ extension ModelEngine {
     package func predictions(from batch: FeatureBatch) throws(ModelError) -> FeatureBatch {
         var results: [[String: FeatureData]] = []
         results.reserveCapacity(batch.count)
-        for start in stride(from: 0, to: batch.count, by: FeatureBatch.pieceCount) {
-            let piece = start..<Swift.min(start + FeatureBatch.pieceCount, batch.count)
+        for start in stride(from: 0, to: batch.count, by: FeatureBatch.chunkCount) {
+            let piece = start..<Swift.min(start + FeatureBatch.chunkCount, batch.count)
             for (index, result) in zip(piece, self.results(of: piece.map(batch.features(at:)))) {
                 do { results.append(try result.get()) } catch {
                     throw batch.count > 1 ? error.at("example \(index)") : error

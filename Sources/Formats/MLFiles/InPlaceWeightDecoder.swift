@@ -8,7 +8,7 @@ import MLSpecification
 struct InPlaceWeightDecoder {
     /// The size in bytes below which weights are decoded.
     private static let threshold = 1 << 14
-    private static let deepest = 100
+    private static let maximumDepth = 100
 
     private let bytes: UnsafeRawBufferPointer
     private let storage: UInt64
@@ -18,14 +18,14 @@ struct InPlaceWeightDecoder {
     /// `file` holds the bytes of a model and must be kept while the result is used.
     static func strippedOfWeights(_ file: TensorStorage) -> [UInt8]? {
         file.withBytes { bytes in
-            let placing = InPlaceWeightDecoder(bytes: bytes, storage: NumberedStorages.number(for: file))
+            let placing = InPlaceWeightDecoder(bytes: bytes, storage: StorageRegistry.number(for: file))
             return placing.message(0..<bytes.count, "Model", depth: 0)
         }
     }
 
     /// The rewritten message; `nil` when it is damaged or needs no change.
     private func message(_ range: Range<Int>, _ name: String, depth: Int) -> [UInt8]? {
-        guard depth < Self.deepest else { return nil }
+        guard depth < Self.maximumDepth else { return nil }
         var result: [UInt8] = []
         var copied = range.lowerBound
         var position = range.lowerBound

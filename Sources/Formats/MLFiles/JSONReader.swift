@@ -5,7 +5,7 @@ package import MLNumerics
 package struct JSONReader {
     private let bytes: [UInt8]
     private var position = 0
-    private static let deepest = 64
+    private static let maximumDepth = 64
 
     private init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -25,7 +25,9 @@ package struct JSONReader {
     }
 
     private mutating func value(depth: Int) throws(ModelError) -> JSONValue {
-        guard depth < Self.deepest else { throw error("values are nested deeper than \(Self.deepest) levels") }
+        guard depth < Self.maximumDepth else {
+            throw error("values are nested deeper than \(Self.maximumDepth) levels")
+        }
         skipSpace()
         switch peek {
         case UInt8(ascii: "{"): return try object(depth: depth)

@@ -1,7 +1,7 @@
 import CNumberText
 package import MLNumerics
 
-/// Writes JSON without spaces as UTF-8, in pieces, so that texts of any length need little memory.
+/// Writes JSON without spaces as UTF-8, in chunks, so that texts of any length need little memory.
 ///
 /// Every number has the shortest digits that read back as the same double. JSON has neither NaN nor infinity: they
 /// become the strings `"nan"`, `"inf"` and `"-inf"`.
@@ -11,7 +11,7 @@ package final class JSONWriter {
     /// The digits of the number being written.
     private var digits = [UInt8](repeating: 0, count: Int(CNUM_MOST_BYTES))
     /// The number of bytes that are passed on at once.
-    private static let piece = 1 << 16
+    private static let chunkSize = 1 << 16
 
     /// Makes a writer into memory; `text` has the result.
     package init() { out = nil }
@@ -38,12 +38,12 @@ package final class JSONWriter {
 
     private func byte(_ scalar: Unicode.Scalar) throws(ModelError) {
         buffer.append(UInt8(ascii: scalar))
-        if buffer.count >= Self.piece { try finish() }
+        if buffer.count >= Self.chunkSize { try finish() }
     }
 
     private func bytes(_ text: some Sequence<UInt8>) throws(ModelError) {
         buffer.append(contentsOf: text)
-        if buffer.count >= Self.piece { try finish() }
+        if buffer.count >= Self.chunkSize { try finish() }
     }
 
     package func newline() throws(ModelError) { try byte("\n") }

@@ -1,13 +1,13 @@
 import MLNumerics
 
-/// Splits MIL text into words, names and signs.
+/// Splits MIL text into words, names and punctuation.
 struct MILLexer {
     enum Token: Equatable {
         case name(String)
         case text(String)
         case number(String)
         /// One of `( ) [ ] { } < > , ; = ?`.
-        case sign(Character)
+        case punctuation(Character)
         case arrow
         case ellipsis
         case end
@@ -17,7 +17,7 @@ struct MILLexer {
             case .name(let name): name
             case .text(let text): MILPrinter.quoted(text)
             case .number(let number): number
-            case .sign(let sign): String(sign)
+            case .punctuation(let character): String(character)
             case .arrow: "->"
             case .ellipsis: "..."
             case .end: "the end of the text"
@@ -58,10 +58,12 @@ struct MILLexer {
             while let part = peek(), MILPrinter.isPart(part) { position += 1 }
             return .name(String(decoding: bytes[start..<position], as: UTF8.self))
         default:
-            let sign = Character(Unicode.Scalar(byte))
-            guard "()[]{}<>,;=?".contains(sign) else { throw error("the character \(sign) has no meaning here") }
+            let character = Character(Unicode.Scalar(byte))
+            guard "()[]{}<>,;=?".contains(character) else {
+                throw error("the character \(character) has no meaning here")
+            }
             position += 1
-            return .sign(sign)
+            return .punctuation(character)
         }
     }
 

@@ -2,12 +2,12 @@ import MLNumerics
 import MLSpecification
 
 extension MILParser {
-    private static let deepest = 40
+    private static let maximumDepth = 40
 
     /// Parses a type: `tensor<fp32, [1, ?]>`, a bare element type, or a type of types.
     mutating func type(depth: Int) throws(ModelError) -> MILValueType {
-        guard depth < Self.deepest else { throw error("types are nested deeper than \(Self.deepest) levels") }
-        guard case .name(let name) = front else { throw unexpected("a type") }
+        guard depth < Self.maximumDepth else { throw error("types are nested deeper than \(Self.maximumDepth) levels") }
+        guard case .name(let name) = current else { throw unexpected("a type") }
         try advance()
         var type = MILValueType()
         switch name {
@@ -64,7 +64,7 @@ extension MILParser {
 
     private mutating func dimension() throws(ModelError) -> MILDimension {
         var dimension = MILDimension()
-        if front == .ellipsis {
+        if current == .ellipsis {
             try advance()
             dimension.unknown.variadic = true
         } else if try take("?") {
@@ -82,7 +82,7 @@ extension MILParser {
         var value = MILValue()
         value.type = try type(depth: 0)
         try expect("(")
-        if front == .name("BLOBFILE") {
+        if current == .name("BLOBFILE") {
             try advance()
             try expect("(")
             try expect(name: "path")
@@ -110,7 +110,7 @@ extension MILParser {
         }
         try expect("(")
         let text: String
-        if case .text(let quoted) = front {
+        if case .text(let quoted) = current {
             text = quoted
             try advance()
         } else {
@@ -121,7 +121,9 @@ extension MILParser {
     }
 
     private mutating func literal(_ type: MILValueType, depth: Int) throws(ModelError) -> MILValue.ImmediateValue {
-        guard depth < Self.deepest else { throw error("values are nested deeper than \(Self.deepest) levels") }
+        guard depth < Self.maximumDepth else {
+            throw error("values are nested deeper than \(Self.maximumDepth) levels")
+        }
         var value = MILValue.ImmediateValue()
         switch type.type {
         case .tensorType(let tensor)?: value.tensor = try self.tensor(tensor)
@@ -186,7 +188,7 @@ extension MILParser {
     /// Parses values in as many brackets as the rank.
     private mutating func elements(_ rank: Int, isText: Bool, _ words: inout [String]) throws(ModelError) {
         guard rank > 0 else {
-            if isText, case .text(let text) = front {
+            if isText, case .text(let text) = current {
                 words.append(text)
                 try advance()
             } else {

@@ -8,7 +8,7 @@ package struct MILParser {
     private var following = MILLexer.Token.end
     /// The offsets of `token` and `following`.
     private var locations = (0, 0)
-    private static let deepest = 60
+    private static let maximumDepth = 60
 
     private init(_ text: [UInt8]) throws(ModelError) {
         lexer = MILLexer(text)
@@ -71,7 +71,9 @@ package struct MILParser {
 
     /// Parses the body of a block: `{ operations } -> (results);`.
     private mutating func body(depth: Int) throws(ModelError) -> MILBlock {
-        guard depth < Self.deepest else { throw error("blocks are nested deeper than \(Self.deepest) levels") }
+        guard depth < Self.maximumDepth else {
+            throw error("blocks are nested deeper than \(Self.maximumDepth) levels")
+        }
         var block = MILBlock()
         try expect("{")
         while try !take("}") { block.operations.append(try operation(depth: depth)) }
@@ -88,7 +90,7 @@ package struct MILParser {
 
     private mutating func operation(depth: Int) throws(ModelError) -> MILOperation {
         var operation = MILOperation()
-        if following != .sign("(") {
+        if following != .punctuation("(") {
             repeat { operation.outputs.append(try typedName()) } while try take(",")
             try expect("=")
         }
@@ -130,7 +132,7 @@ package struct MILParser {
 
     private mutating func binding() throws(ModelError) -> MILArgument.Binding {
         var binding = MILArgument.Binding()
-        if case .name = token, following == .sign("<") || following == .sign("(") {
+        if case .name = token, following == .punctuation("<") || following == .punctuation("(") {
             binding.value = try value()
         } else {
             binding.name = try identifier("a name or a value")
@@ -155,7 +157,7 @@ package struct MILParser {
 
 extension MILParser {
     /// The current token.
-    var front: MILLexer.Token { token }
+    var current: MILLexer.Token { token }
 
     mutating func advance() throws(ModelError) {
         token = following
@@ -164,14 +166,14 @@ extension MILParser {
         locations.1 = lexer.start
     }
 
-    mutating func take(_ sign: Character) throws(ModelError) -> Bool {
-        guard token == .sign(sign) else { return false }
+    mutating func take(_ character: Character) throws(ModelError) -> Bool {
+        guard token == .punctuation(character) else { return false }
         try advance()
         return true
     }
 
-    mutating func expect(_ sign: Character) throws(ModelError) {
-        guard try take(sign) else { throw unexpected(String(sign)) }
+    mutating func expect(_ character: Character) throws(ModelError) {
+        guard try take(character) else { throw unexpected(String(character)) }
     }
 
     mutating func expect(name: String) throws(ModelError) {

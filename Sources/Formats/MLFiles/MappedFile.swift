@@ -39,7 +39,7 @@ package struct MappedFile: Sendable {
 extension TensorStorage {
     /// Throws `ModelError.io` when the file was truncated while it was mapped.
     package func checkWhole() throws(ModelError) {
-        guard Self.someFileWasShortened, let path = shortenedFile else { return }
+        guard Self.someFileWasTruncated, let path = truncatedFile else { return }
         throw ModelError(
             .io,
             "The file was cut short while it was in use; restore it and load the model again.",

@@ -151,7 +151,7 @@ extension ModelFile {
             specification: specification,
             weights: WeightFiles(folders: folders),
             specificationPath: path,
-            foreignItems: try foreignItems(data, manifest)
+            unlistedItems: try unlistedItems(data, manifest)
         )
     }
 
@@ -191,22 +191,22 @@ extension ModelFile {
     }
 
     /// The files up to two levels below `Data` that are not at or below a listed item.
-    private static func foreignItems(_ data: String, _ manifest: PackageManifest) throws(ModelError) -> [String] {
+    private static func unlistedItems(_ data: String, _ manifest: PackageManifest) throws(ModelError) -> [String] {
         let listed = manifest.items.map { FileAccess.withoutTrailingSlash($0.path) }
         func isKnown(_ path: String) -> Bool {
             listed.contains { $0 == path || $0.hasPrefix(path + "/") || path.hasPrefix($0 + "/") }
         }
-        var foreign: [String] = []
+        var unlisted: [String] = []
         for name in try FileAccess.names(in: data) {
             guard isKnown(name) else {
-                foreign.append(name)
+                unlisted.append(name)
                 continue
             }
             if listed.contains(name) || FileAccess.kind(of: data + "/" + name) != .folder { continue }
             for inner in try FileAccess.names(in: data + "/" + name) where !isKnown(name + "/" + inner) {
-                foreign.append(name + "/" + inner)
+                unlisted.append(name + "/" + inner)
             }
         }
-        return foreign
+        return unlisted
     }
 }

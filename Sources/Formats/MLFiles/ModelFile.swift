@@ -30,7 +30,7 @@ package struct ModelFile: Sendable {
     /// It is `nil` for stages, and for models in memory, in archives and encrypted ones.
     package let specificationPath: String?
     /// Files in a package that its manifest does not list; they are ignored.
-    package let foreignItems: [String]
+    package let unlistedItems: [String]
     /// The graphs of a compiled model that was opened for predictions; `specification` then lacks layers and programs.
     package let compiled: CompiledModel?
     /// The file with the large weights of a model opened for predictions (`PlacedWeights`).
@@ -48,7 +48,7 @@ package struct ModelFile: Sendable {
         weights: WeightFiles,
         contents: (any FolderContents)? = nil,
         specificationPath: String? = nil,
-        foreignItems: [String] = [],
+        unlistedItems: [String] = [],
         compiled: CompiledModel? = nil,
         stagePath: String = "",
         source: MappedFile? = nil
@@ -59,7 +59,7 @@ package struct ModelFile: Sendable {
         self.weights = weights
         self.contents = contents
         self.specificationPath = specificationPath
-        self.foreignItems = foreignItems
+        self.unlistedItems = unlistedItems
         self.compiled = compiled
         self.stagePath = stagePath
         self.source = source

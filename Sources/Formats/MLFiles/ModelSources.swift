@@ -15,7 +15,7 @@ package struct ModelSources: Sendable {
     ///
     /// It throws `ModelError.io` otherwise, as the bytes read may not be those of the file.
     package func checkWhole() throws(ModelError) {
-        guard TensorStorage.someFileWasShortened else { return }
+        guard TensorStorage.someFileWasTruncated else { return }
         for storage in storages { try storage.checkWhole() }
         for (_, file) in try weights.openedFiles() { try file.storage.checkWhole() }
     }

@@ -8,7 +8,7 @@ package import MLNumerics
 /// table has the name after its length (u32), then offset, byte count and FNV-1a hash (u64 each; a hash of 0 marks a
 /// section that is used without being read as a whole). All numbers are little-endian.
 package struct SectionFile: Sendable {
-    static let mark: [UInt8] = Array("COREMLC1".utf8)
+    static let magic: [UInt8] = Array("COREMLC1".utf8)
     static let headerByteCount = 64
     static let pageByteCount = 4096
 
@@ -34,7 +34,7 @@ package struct SectionFile: Sendable {
             ModelError(.malformed, "\(detail); the file is damaged: compile the model again.", at: path)
         }
         let size = storage.byteCount
-        guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.mark) }) else {
+        guard size >= Self.headerByteCount, storage.withBytes({ $0.starts(with: Self.magic) }) else {
             throw malformed("This is not a file of sections")
         }
         version = Int(integer(UInt32.self, at: 8))
@@ -190,7 +190,7 @@ package final class SectionFileWriter {
         var hash = SectionHash()
         hash.add(bytes)
         try append(bytes.span.bytes)
-        var header = SectionFile.mark
+        var header = SectionFile.magic
         header.append(littleEndian: UInt32(version))
         header.append(littleEndian: UInt32(sections.count))
         header.append(littleEndian: UInt64(table))

@@ -4,7 +4,7 @@
 /// means something else already.
 package enum SwiftIdentifier {
     /// A name for the class that stands for a model called `name`.
-    package static func ofClass(_ name: String) -> String { spelled(name, avoiding: reservedTypes) }
+    package static func className(_ name: String) -> String { spelled(name, avoiding: reservedTypes) }
 
     package static func spelled(_ name: String, avoiding others: Set<String>) -> String {
         var text = String(String.UnicodeScalarView(name.unicodeScalars.map { isPart($0) ? $0 : "_" }))

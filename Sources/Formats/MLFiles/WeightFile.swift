@@ -9,7 +9,7 @@ package import MLNumerics
 /// numbers are little-endian.
 package struct WeightFile: Sendable {
     static let alignment = 64
-    static let mark: UInt32 = 0xDEAD_BEEF
+    static let magic: UInt32 = 0xDEAD_BEEF
     static let version: UInt32 = 2
 
     package let path: String
@@ -57,9 +57,13 @@ package struct WeightFile: Sendable {
             )
         }
         let start = Int(offset)
-        let mark = Self.integer(UInt32.self, storage, start)
-        guard mark == Self.mark else {
-            throw malformed("mark", offset, "0x\(String(mark, radix: 16)) was found instead of 0xdeadbeef: not a blob")
+        let magic = Self.integer(UInt32.self, storage, start)
+        guard magic == Self.magic else {
+            throw malformed(
+                "magic",
+                offset,
+                "0x\(String(magic, radix: 16)) was found instead of 0xdeadbeef: not a blob"
+            )
         }
         let typeNumber = Self.integer(UInt32.self, storage, start + 4)
         guard let type = BlobDataType(rawValue: typeNumber) else {

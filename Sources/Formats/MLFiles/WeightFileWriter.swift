@@ -22,7 +22,7 @@ package final class WeightFileWriter {
         try fill()
         let offset = file.count
         var description: [UInt8] = []
-        description.append(littleEndian: WeightFile.mark)
+        description.append(littleEndian: WeightFile.magic)
         description.append(littleEndian: dataType.rawValue)
         description.append(littleEndian: UInt64(byteCount))
         description.append(littleEndian: UInt64(offset + WeightFile.alignment))

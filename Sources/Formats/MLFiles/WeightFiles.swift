@@ -10,7 +10,7 @@ package final class WeightFiles: Sendable {
     /// The folders of the model; those of a package stand for `@model_path` in this order.
     package let folders: [String]
     /// The folders that stand for `@model_path`, tried in order.
-    private let holders: [any FolderContents]
+    private let contents: [any FolderContents]
     /// Files in memory by name.
     private let blobs: [String: TensorStorage]
     /// Files of other models by the names that programs use here; see `ModelFile.stages(of:)`.
@@ -26,7 +26,7 @@ package final class WeightFiles: Sendable {
 
     package init(folders: [String]) {
         self.folders = folders
-        holders = folders.map { PlainFolder($0) }
+        contents = folders.map { PlainFolder($0) }
         blobs = [:]
         references = [:]
     }
@@ -34,7 +34,7 @@ package final class WeightFiles: Sendable {
     /// Makes the weight files of a model in `folder`, or in an archive in it, whose files are `contents`.
     package init(contents: any FolderContents, folder: String) {
         folders = [folder]
-        holders = [contents]
+        self.contents = [contents]
         blobs = [:]
         references = [:]
     }
@@ -45,7 +45,7 @@ package final class WeightFiles: Sendable {
     /// component.
     package init(blobs: [String: [UInt8]]) {
         folders = []
-        holders = []
+        contents = []
         self.blobs = blobs.mapValues { TensorStorage(copying: $0) }
         references = [:]
     }
@@ -53,7 +53,7 @@ package final class WeightFiles: Sendable {
     /// Makes weight files that belong to other models.
     init(references: [String: Reference]) {
         folders = []
-        holders = []
+        contents = []
         blobs = [:]
         self.references = references
     }
@@ -84,26 +84,26 @@ package final class WeightFiles: Sendable {
     package func path(_ fileName: String) throws(ModelError) -> String? {
         if let reference = references[fileName] { return try reference.files.path(reference.name) }
         let relative = try relativeName(fileName)
-        for holder in holders {
-            if let path = holder.path(of: relative) { return path }
+        for folder in contents {
+            if let path = folder.path(of: relative) { return path }
         }
-        guard !holders.isEmpty, holders.allSatisfy({ $0 is PlainFolder }) else { return nil }
+        guard !contents.isEmpty, contents.allSatisfy({ $0 is PlainFolder }) else { return nil }
         throw missing(fileName, searched: folders.map { $0 + "/" + relative })
     }
 
     /// Whether the model is secret; see `FolderContents`.
     package var isProtected: Bool {
-        holders.contains { $0.isProtected } || references.values.contains { $0.files.isProtected }
+        contents.contains { $0.isProtected } || references.values.contains { $0.files.isProtected }
     }
 
     private func open(_ fileName: String) throws(ModelError) -> WeightFile {
         if let reference = references[fileName] { return try reference.files.file(reference.name) }
         let relative = try relativeName(fileName)
-        for holder in holders {
-            guard let storage = try holder.contents(of: relative) else { continue }
-            return try WeightFile(storage, path: holder.path(of: relative) ?? relative)
+        for folder in contents {
+            guard let storage = try folder.contents(of: relative) else { continue }
+            return try WeightFile(storage, path: folder.path(of: relative) ?? relative)
         }
-        guard holders.isEmpty else { throw missing(fileName, searched: folders.map { $0 + "/" + relative }) }
+        guard contents.isEmpty else { throw missing(fileName, searched: folders.map { $0 + "/" + relative }) }
         let exact = [fileName, relative, Self.prefix + relative].first { blobs[$0] != nil }
         let similar = blobs.keys.filter { FileAccess.name(of: $0) == FileAccess.name(of: relative) }
         guard let name = exact ?? (similar.count == 1 ? similar[0] : nil), let storage = blobs[name] else {

@@ -1,4 +1,4 @@
-/// Finds the first place where the bytes of a message violate the wire format, for error messages.
+/// Finds the first position at which the bytes of a message violate the wire format, for error messages.
 ///
 /// It runs only after decoding has failed, so it may be slow and must be thorough.
 struct WireDiagnosis {
@@ -11,7 +11,7 @@ struct WireDiagnosis {
     }
 
     private let bytes: UnsafeRawBufferPointer
-    private static let deepest = 100
+    private static let maximumDepth = 100
 
     /// The first violation in the encoding of `message`; `nil` when none is found.
     static func find(in bytes: UnsafeRawBufferPointer, message: String) -> Finding? {
@@ -19,11 +19,11 @@ struct WireDiagnosis {
     }
 
     private func walk(_ range: Range<Int>, _ message: String?, depth: Int) -> Finding? {
-        guard depth < Self.deepest else {
+        guard depth < Self.maximumDepth else {
             return Finding(
                 path: [],
                 offset: range.lowerBound,
-                reason: "messages are nested deeper than \(Self.deepest) levels"
+                reason: "messages are nested deeper than \(Self.maximumDepth) levels"
             )
         }
         var position = range.lowerBound
@@ -104,7 +104,7 @@ struct WireDiagnosis {
     }
 
     private func skipGroup(_ number: UInt64, _ position: inout Int, _ end: Int, depth: Int) -> Bool {
-        guard depth < Self.deepest else { return false }
+        guard depth < Self.maximumDepth else { return false }
         while position < end {
             guard let tag = varint(&position, end) else { return false }
             switch tag & 7 {

@@ -8,11 +8,11 @@ struct Availability {
 
     init(_ model: SpecModel, needs version: Int32) {
         self.version = max(model.specificationVersion, version)
-        isOnWatches = !Self.looksAtPictures(model)
+        isOnWatches = !Self.usesImageFeatureExtractor(model)
     }
 
     /// Those of a class: from the systems that open the model.
-    var ofClass: [String] { attributes(version) + (isOnWatches ? [] : ["@available(watchOS, unavailable)"]) }
+    var ofType: [String] { attributes(version) + (isOnWatches ? [] : ["@available(watchOS, unavailable)"]) }
 
     /// Those of a member that came with the systems of specification version `needed`; none where the class is not older.
     func member(since needed: Int32) -> [String] { needed > version ? attributes(needed) : [] }
@@ -25,10 +25,10 @@ struct Availability {
         return ["@available(\(names.joined(separator: ", ")), *)"]
     }
 
-    /// Whether a part of the model is the extractor of features of pictures that belongs to the system, which watches do
+    /// Whether a part of the model is the extractor of image features that belongs to the system, which watches do
     /// not have.
-    private static func looksAtPictures(_ model: SpecModel) -> Bool {
+    private static func usesImageFeatureExtractor(_ model: SpecModel) -> Bool {
         if case .visionFeaturePrint? = model.type { return true }
-        return model.stages.contains(where: looksAtPictures)
+        return model.stages.contains(where: usesImageFeatureExtractor)
     }
 }

@@ -9,8 +9,8 @@ struct GeneratedFeature {
         case integer = "Int64"
     }
 
-    /// The size that pictures are brought to; `nil` when the model states none.
-    struct Picture {
+    /// The size that images are brought to; `nil` when the model states none.
+    struct ImageFormat {
         let size: (width: Int64, height: Int64)?
         let pixelFormat: String
     }
@@ -19,7 +19,7 @@ struct GeneratedFeature {
         case integer
         case number
         case string
-        case image(Picture)
+        case image(ImageFormat)
         /// Of the elements' type in Swift.
         case array(String)
         case dictionary(Key)
@@ -53,10 +53,10 @@ struct GeneratedFeature {
     /// The type of an array's elements; `nil` for other features.
     var scalar: String? { if case .array(let scalar) = kind { scalar } else { nil } }
 
-    /// The shape of a picture that can be converted; `nil` for other features and for pictures of no stated size.
+    /// The shape of an image that can be converted; `nil` for other features and for images of no stated size.
     var convertible: (width: Int64, height: Int64, format: String)? {
-        guard case .image(let picture) = kind, let size = picture.size else { return nil }
-        return (size.width, size.height, picture.pixelFormat)
+        guard case .image(let format) = kind, let size = format.size else { return nil }
+        return (size.width, size.height, format.pixelFormat)
     }
 
     // MARK: Expressions
@@ -143,7 +143,7 @@ struct GeneratedFeature {
         case .int64Type?: return (.integer, "An integer")
         case .doubleType?: return (.number, "A number")
         case .stringType?: return (.string, "A text")
-        case .imageType(let image)?: return picture(image)
+        case .imageType(let image)?: return imageKind(image)
         case .multiArrayType(let array)?: return try self.array(array)
         case .dictionaryType(let dictionary)?:
             if case .int64KeyType? = dictionary.keyType { return (.dictionary(.integer), "Numbers by integer") }
@@ -180,7 +180,7 @@ struct GeneratedFeature {
         return (.array(scalar), "An array of \(scalar)\(location)")
     }
 
-    private static func picture(_ image: SpecImageFeatureType) -> (Kind, String) {
+    private static func imageKind(_ image: SpecImageFeatureType) -> (Kind, String) {
         let (format, color) =
             switch image.colorSpace {
             case .grayscale: ("kCVPixelFormatType_OneComponent8", "grey")
@@ -188,11 +188,11 @@ struct GeneratedFeature {
             default: ("kCVPixelFormatType_32ARGB", "in colour")
             }
         guard let size = size(of: image) else {
-            return (.image(Picture(size: nil, pixelFormat: format)), "A picture \(color)")
+            return (.image(ImageFormat(size: nil, pixelFormat: format)), "A picture \(color)")
         }
         let flexible = image.sizeFlexibility == nil ? "" : " or other sizes"
         return (
-            .image(Picture(size: size, pixelFormat: format)),
+            .image(ImageFormat(size: size, pixelFormat: format)),
             "A picture \(color), \(size.width) × \(size.height) pixels\(flexible)"
         )
     }

@@ -41,7 +41,7 @@ struct GeneratedInterface {
         }
         let description = model.description_p
         let mainName = description.defaultFunctionName.isEmpty ? "main" : description.defaultFunctionName
-        var wanted: [(name: String, function: String?)] = [(className(SwiftIdentifier.ofClass(name)), nil)]
+        var wanted: [(name: String, function: String?)] = [(className(SwiftIdentifier.className(name)), nil)]
         for function in description.functions where function.name != mainName {
             let ending = SwiftIdentifier.capitalized(SwiftIdentifier.spelled(function.name, avoiding: []))
             wanted.append((className(wanted[0].name + ending), function.name))
@@ -95,7 +95,7 @@ struct GeneratedInterface {
         for feature in inputs + outputs + (trainingInputs ?? []) {
             if feature.scalar == "Float16" { version = max(version, 7) }
             if feature.scalar == "Int8" { version = max(version, 10) }
-            if case .image(let picture) = feature.kind, picture.pixelFormat.hasSuffix("16Half") {
+            if case .image(let format) = feature.kind, format.pixelFormat.hasSuffix("16Half") {
                 version = max(version, 7)
             }
             if case .sequence = feature.kind { version = max(version, 3) }

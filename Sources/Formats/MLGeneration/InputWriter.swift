@@ -13,7 +13,7 @@ struct InputWriter {
     func write(to writer: inout SourceWriter) {
         writer.space()
         writer.add(comment)
-        writer.add(types.availability.ofClass)
+        writer.add(types.availability.ofType)
         // Unchecked: a caller that changes an input of the generated class must ensure that nobody reads it meanwhile.
         writer.block("\(access)class \(name): MLFeatureProvider, @unchecked Sendable") { writer in
             for feature in features {
@@ -23,7 +23,7 @@ struct InputWriter {
             }
             writeProvider(to: &writer)
             writeInitializers(to: &writer)
-            writePictures(to: &writer)
+            writeImages(to: &writer)
         }
     }
 
@@ -57,9 +57,9 @@ struct InputWriter {
         writer.space()
     }
 
-    // MARK: Pictures
+    // MARK: Images
 
-    private func writePictures(to writer: inout SourceWriter) {
+    private func writeImages(to writer: inout SourceWriter) {
         guard features.contains(where: { $0.convertible != nil }) else { return }
         for (word, type, label) in [("With", "CGImage", "cgImage"), ("At", "URL", "imageAt")] {
             writer.add("/// Brings pictures to the model's size and form.")
@@ -85,7 +85,7 @@ struct InputWriter {
         }
     }
 
-    /// Optional pictures have a default only where a required one tells this form from the others.
+    /// Optional images have a default only where a required one tells this form from the others.
     private func parameters(_ word: String, _ type: String) -> [String] {
         let isTold = features.contains { $0.convertible != nil && !$0.isOptional }
         return zip(features, list.parameters).map { feature, parameter in

@@ -14,12 +14,12 @@ struct ModelWriter {
     func write(to writer: inout SourceWriter) {
         writer.space()
         writer.add(types.description)
-        writer.add(types.availability.ofClass)
+        writer.add(types.availability.ofType)
         // Unchecked, since a class that may be subclassed cannot be checked: it holds an immutable model.
         writer.block("\(access)class \(name): @unchecked Sendable") { writer in
             writer.add("\(access)let model: MLModel")
             writer.space()
-            writePlace(to: &writer)
+            writeModelURL(to: &writer)
             writeInitializers(to: &writer)
             writeLoading(to: &writer)
             if interface.states.isEmpty {
@@ -34,7 +34,7 @@ struct ModelWriter {
 
     // MARK: Loading
 
-    private func writePlace(to writer: inout SourceWriter) {
+    private func writeModelURL(to writer: inout SourceWriter) {
         let (bundle, location) =
             switch types.options.bundle {
             case .ofClass: ("Bundle(for: self)", "the bundle that holds this class")

@@ -10,7 +10,7 @@ struct OutputWriter {
     func write(to writer: inout SourceWriter) {
         writer.space()
         writer.add("/// What \(types.interface.className) predicted.")
-        writer.add(types.availability.ofClass)
+        writer.add(types.availability.ofType)
         // Unchecked: the generated class never changes; a caller that writes to the array of an output must ensure that
         // nobody reads it meanwhile.
         writer.block("\(access)class \(types.interface.outputName): MLFeatureProvider, @unchecked Sendable") { writer in
@@ -54,16 +54,16 @@ struct OutputWriter {
         let list = FeatureList(features: features)
         writer.function("\(access)init", list.parameters, "") { writer in
             let values = features.map { "\($0.literal): \($0.wrapped($0.identifier))" }
-            let head = "self.provider = try! MLDictionaryFeatureProvider(dictionary: "
+            let header = "self.provider = try! MLDictionaryFeatureProvider(dictionary: "
             if features.contains(where: \.isOptional) {
                 writer.call(
-                    head,
+                    header,
                     values,
                     open: "([",
                     close: "] as [String: MLFeatureValue?]).compactMapValues { $0 })"
                 )
             } else {
-                writer.call(head, values.isEmpty ? [":"] : values, open: "[", close: "])")
+                writer.call(header, values.isEmpty ? [":"] : values, open: "[", close: "])")
             }
         }
         writer.space()

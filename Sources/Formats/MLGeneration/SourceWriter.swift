@@ -17,14 +17,14 @@ struct SourceWriter {
         lines.append("")
     }
 
-    /// Writes `head`, the lines of `body` indented, and the closing brace.
+    /// Writes `header`, the lines of `body` indented, and the closing brace.
     ///
     /// - Parameters:
-    ///   - head: The text before the opening brace.
+    ///   - header: The text before the opening brace.
     ///   - entry: The text after the opening brace, such as a closure's parameters.
     ///   - body: Writes the lines between the braces.
-    mutating func block(_ head: String, entry: String = "", _ body: (inout SourceWriter) -> Void) {
-        add(head + " {" + (entry.isEmpty ? "" : " " + entry))
+    mutating func block(_ header: String, entry: String = "", _ body: (inout SourceWriter) -> Void) {
+        add(header + " {" + (entry.isEmpty ? "" : " " + entry))
         depth += 1
         body(&self)
         depth -= 1
@@ -43,28 +43,28 @@ struct SourceWriter {
 
     private static let width = 116
 
-    /// `head(items)tail`, on one line or with a line for each item.
-    mutating func call(_ head: String, _ items: [String], _ tail: String = "") {
-        call(head, items, open: "(", close: ")" + tail)
+    /// `header(items)tail`, on one line or with a line for each item.
+    mutating func call(_ header: String, _ items: [String], _ tail: String = "") {
+        call(header, items, open: "(", close: ")" + tail)
     }
 
     /// The same with other brackets.
-    mutating func call(_ head: String, _ items: [String], open: String, close: String) {
-        let line = head + open + items.joined(separator: ", ") + close
+    mutating func call(_ header: String, _ items: [String], open: String, close: String) {
+        let line = header + open + items.joined(separator: ", ") + close
         guard line.count + 4 * depth > Self.width, !items.isEmpty else { return add(line) }
-        add(head + open)
+        add(header + open)
         for (index, item) in items.enumerated() { add("    " + item + (index + 1 < items.count ? "," : "")) }
         add(close)
     }
 
     /// A function or initialiser, its parameters on one line or each on its own.
     mutating func function(
-        _ head: String,
+        _ header: String,
         _ parameters: [String],
         _ tail: String,
         _ body: (inout SourceWriter) -> Void
     ) {
-        call(head, parameters, tail + " {")
+        call(header, parameters, tail + " {")
         depth += 1
         body(&self)
         depth -= 1

@@ -34,7 +34,7 @@ struct TypeWriter {
     private func writeState(to writer: inout SourceWriter) {
         writer.space()
         writer.add("/// What \(interface.className) keeps from one prediction to the next.")
-        writer.add(availability.ofClass)
+        writer.add(availability.ofType)
         // Unchecked: the class that is written holds an `MLState`, which threads may share.
         writer.block("\(access)final class \(interface.stateName): @unchecked Sendable") { writer in
             writer.add("/// The names of the states.")

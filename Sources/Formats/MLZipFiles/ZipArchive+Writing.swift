@@ -13,7 +13,7 @@ extension ZipArchive {
     /// - Returns: The archive's bytes.
     /// - Throws: `.unsupported` for files beyond 4 GB or 65,534 files, which need ZIP64.
     package static func stored(_ files: [(name: String, content: [UInt8])]) throws(ModelError) -> [UInt8] {
-        func little(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }
+        func littleEndian(_ value: Int, _ width: Int) -> [UInt8] { (0..<width).map { UInt8(value >> ($0 * 8) & 255) } }
         guard files.count < 0xFFFF else {
             throw ModelError(.unsupported, "\(files.count) files are too many for a ZIP archive; at most 65,534 fit")
         }
@@ -26,17 +26,21 @@ extension ZipArchive {
             let file = Array(name.utf8)
             let sum = content.withUnsafeBufferPointer { Int(cdeflate_crc32($0.baseAddress, $0.count)) }
             let common =
-                little(20, 2) + little(0x800, 2) + little(0, 2) + little(0, 2) + little(0x21, 2)
-                + little(sum, 4) + little(content.count, 4) + little(content.count, 4) + little(file.count, 2)
-                + little(0, 2)
+                littleEndian(20, 2) + littleEndian(0x800, 2) + littleEndian(0, 2) + littleEndian(0, 2)
+                + littleEndian(0x21, 2)
+                + littleEndian(sum, 4) + littleEndian(content.count, 4) + littleEndian(content.count, 4)
+                + littleEndian(file.count, 2)
+                + littleEndian(0, 2)
             directory +=
-                little(0x0201_4B50, 4) + little(20, 2) + common + little(0, 2) + little(0, 2) + little(0, 2)
-                + little(0, 4) + little(archive.count, 4) + file
-            archive += little(0x0403_4B50, 4) + common + file + content
+                littleEndian(0x0201_4B50, 4) + littleEndian(20, 2) + common + littleEndian(0, 2) + littleEndian(0, 2)
+                + littleEndian(0, 2)
+                + littleEndian(0, 4) + littleEndian(archive.count, 4) + file
+            archive += littleEndian(0x0403_4B50, 4) + common + file + content
         }
         let end =
-            little(0x0605_4B50, 4) + little(0, 4) + little(files.count, 2) + little(files.count, 2)
-            + little(directory.count, 4) + little(archive.count, 4) + little(0, 2)
+            littleEndian(0x0605_4B50, 4) + littleEndian(0, 4) + littleEndian(files.count, 2)
+            + littleEndian(files.count, 2)
+            + littleEndian(directory.count, 4) + littleEndian(archive.count, 4) + littleEndian(0, 2)
         return archive + directory + end
     }
 }

@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// The files in a ZIP archive in memory: a Python wheel, weights that PyTorch saved, or arrays that NumPy saved.
 ///
-/// Names and places come from the central directory. Everything that it states is checked against the archive, and a
+/// Names and offsets come from the central directory. Everything that it states is checked against the archive, and a
 /// file's content against its CRC-32. Encrypted archives, several volumes and ZIP64 are refused.
 package struct ZipArchive {
     private struct Entry {
@@ -19,11 +19,11 @@ package struct ZipArchive {
     private let remedy: String
     private var entries: [String: Entry] = [:]
 
-    /// The names of the files, in the order of the alphabet.
+    /// The names of the files, in alphabetical order.
     package var names: [String] { entries.keys.sorted() }
 
     /// Whether bytes begin like a ZIP archive.
-    package static func recognises(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x50, 0x4B, 3, 4]) }
+    package static func hasSignature(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0x50, 0x4B, 3, 4]) }
 
     /// Reads the directory.
     ///

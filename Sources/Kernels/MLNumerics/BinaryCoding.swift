@@ -53,7 +53,7 @@ extension [UInt8] {
     }
 }
 
-/// Reads what `BinaryWriter` wrote.
+/// Reads the output of `BinaryWriter`.
 ///
 /// Invalid bytes throw errors of code `malformed`, never trap, and no count can cause an allocation larger than the
 /// remaining bytes.
@@ -125,7 +125,7 @@ package struct BinaryReader: Sendable {
         throw Self.malformed("a number does not end")
     }
 
-    package static func malformed(_ what: String) -> ModelError {
-        ModelError(.malformed, "\(what); the file is damaged: make it again.")
+    package static func malformed(_ detail: String) -> ModelError {
+        ModelError(.malformed, "\(detail); the file is damaged: make it again.")
     }
 }

@@ -7,12 +7,12 @@ import Synchronization
 package final class Cancellation: Sendable {
     @TaskLocal package static var current: Cancellation?
 
-    /// Whether plans stop between two steps, or only operations that may never end: an update keeps its mini-batches
-    /// whole.
-    package let reachesSteps: Bool
+    /// Whether plans stop between two steps, or only operations that may never end: an update does not interrupt a
+    /// mini-batch.
+    package let stopsBetweenSteps: Bool
     private let isRequested = Atomic(false)
 
-    package init(reachesSteps: Bool = false) { self.reachesSteps = reachesSteps }
+    package init(stopsBetweenSteps: Bool = false) { self.stopsBetweenSteps = stopsBetweenSteps }
 
     /// Requests cancellation; may be called from any thread.
     package func cancel() { isRequested.store(true, ordering: .relaxed) }
@@ -29,8 +29,8 @@ package final class Cancellation: Sendable {
     }
 
     /// The current prediction's cancellation, when it stops between two steps of a plan.
-    package static var ofSteps: Cancellation? {
-        guard let current, current.reachesSteps else { return nil }
+    package static var forSteps: Cancellation? {
+        guard let current, current.stopsBetweenSteps else { return nil }
         return current
     }
 

@@ -42,9 +42,9 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The same error, with an outer location added.
-    package func at(_ place: String) -> ModelError {
+    package func at(_ location: String) -> ModelError {
         var copy = self
-        copy.trail.insert(place, at: 0)
+        copy.trail.insert(location, at: 0)
         return copy
     }
 
@@ -53,10 +53,10 @@ package struct ModelError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs `body` and prepends `place` to the trail of an error that it throws.
+/// Runs `body` and prepends `location` to the trail of an error that it throws.
 package func withErrorContext<R>(
-    _ place: @autoclosure () -> String,
+    _ location: @autoclosure () -> String,
     _ body: () throws(ModelError) -> R
 ) throws(ModelError) -> R {
-    do { return try body() } catch { throw error.at(place()) }
+    do { return try body() } catch { throw error.at(location()) }
 }

@@ -14,7 +14,7 @@ package struct RecentCache<Key: Equatable & Sendable, Value: Sendable>: Sendable
         return entries[entries.count - 1].value
     }
 
-    /// Keeps `value` and gives it back, or what another thread has kept for the key meanwhile.
+    /// Stores and returns `value`, or returns the value that another thread has stored for the key meanwhile.
     package mutating func keep(_ value: Value, for key: Key) -> Value {
         if let known = find(key) { return known }
         if entries.count == limit { entries.removeFirst() }

@@ -5,7 +5,7 @@ extension TensorStorage {
         return try body(UnsafeRawBufferPointer(start: address, count: byteCount))
     }
 
-    /// Makes storage of its own with a copy of `bytes`.
+    /// Makes a storage with a copy of `bytes`.
     package convenience init(copying bytes: some Collection<UInt8>) {
         self.init(byteCount: bytes.count)
         UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyBytes(from: bytes)
@@ -19,7 +19,7 @@ extension Tensor {
         return try body(UnsafeRawBufferPointer(start: address, count: byteCount))
     }
 
-    /// A tensor of its own with a copy of its elements' bytes.
+    /// A tensor with a copy of its elements' bytes.
     package init(copying bytes: some Collection<UInt8>, scalarType: ScalarType, shape: [Int]) {
         precondition(bytes.count == scalarType.byteCount(of: shape.elementCount))
         self.init(scalarType: scalarType, shape: shape, storage: TensorStorage(copying: bytes))

@@ -82,8 +82,8 @@ extension Tensor {
             for index in 0..<count {
                 var value = 0
                 for bit in 0..<width {
-                    let place = index * width + bit
-                    value |= Int(bytes[place >> 3] >> UInt8(place & 7) & 1) << bit
+                    let bitOffset = index * width + bit
+                    value |= Int(bytes[bitOffset >> 3] >> UInt8(bitOffset & 7) & 1) << bit
                 }
                 result[index] = Double(type == .int4 && value > 7 ? value - 16 : value)
             }
@@ -128,8 +128,8 @@ extension Tensor {
             for index in values.indices {
                 let value = Int(saturating: Swift.min(Swift.max(values[index], range.lowerBound), range.upperBound))
                 for bit in 0..<width where value >> bit & 1 == 1 {
-                    let place = index * width + bit
-                    bytes[place >> 3] |= 1 << UInt8(place & 7)
+                    let bitOffset = index * width + bit
+                    bytes[bitOffset >> 3] |= 1 << UInt8(bitOffset & 7)
                 }
             }
         case .string: preconditionFailure("strings have no numeric values")

@@ -79,7 +79,7 @@ extension Tensor {
         single: (UnsafePointer<Float>) -> R,
         half: (UnsafePointer<UInt16>) -> R
     ) -> R {
-        storage.withPassingBytes(from: byteOffset, count: byteCount) { bytes in
+        storage.withTransientBytes(from: byteOffset, count: byteCount) { bytes in
             scalarType == .float16
                 ? half(bytes.assumingMemoryBound(to: UInt16.self)) : single(bytes.assumingMemoryBound(to: Float.self))
         }

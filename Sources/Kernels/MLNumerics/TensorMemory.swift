@@ -10,10 +10,10 @@ package enum TensorMemory {
 
     /// Excludes future allocations, in whole pages, from core dumps: a confidential model's weights are in memory, and
     /// so are values computed from them.
-    package static func leaveOutOfDumps() { isSecret.store(true, ordering: .relaxed) }
+    package static func excludeFromCoreDumps() { isSecret.store(true, ordering: .relaxed) }
 
-    /// Whether `leaveOutOfDumps` was called.
-    static var leavesOutOfDumps: Bool { isSecret.load(ordering: .relaxed) }
+    /// Whether `excludeFromCoreDumps` was called.
+    static var excludesFromCoreDumps: Bool { isSecret.load(ordering: .relaxed) }
 
     /// Allocates `byteCount` bytes with arbitrary contents, to be freed with `deallocate()`.
     ///
@@ -22,7 +22,7 @@ package enum TensorMemory {
     package static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let alignment = byteCount < cacheLine ? 16 : cacheLine
         let address = UnsafeMutableRawPointer.allocate(byteCount: max(byteCount, 1), alignment: alignment)
-        if isSecret.load(ordering: .relaxed) { leaveOutOfDumps(address, byteCount) }
+        if isSecret.load(ordering: .relaxed) { excludeFromCoreDumps(address, byteCount) }
         guard byteCount >= 2 * hugePage else { return address }
         // Aligning to huge pages would keep glibc from reusing freed blocks: it would map each one anew.
         let start = address.alignedUp(toMultipleOf: page)
@@ -32,7 +32,7 @@ package enum TensorMemory {
     }
 
     /// Excludes the pages that lie wholly within a block from core dumps.
-    private static func leaveOutOfDumps(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
+    private static func excludeFromCoreDumps(_ address: UnsafeMutableRawPointer, _ byteCount: Int) {
         let start = address.alignedUp(toMultipleOf: page)
         let count = (byteCount - (start - address)) & ~(page - 1)
         // Only advice, too: the kernel ignores it where it writes no core dumps.

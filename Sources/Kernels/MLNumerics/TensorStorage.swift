@@ -2,7 +2,7 @@ import CMappedFiles
 import Glibc
 import Synchronization
 
-/// Retained bytes: an allocation of ours, a mapped file, or memory lent by a caller.
+/// Retained bytes: an allocation of this class, a mapped file, or memory lent by a caller.
 ///
 /// `@unchecked Sendable`: the bytes of a shared storage are never written; a writer (a kernel, an initialiser) holds
 /// the only reference at that time.
@@ -22,7 +22,7 @@ package final class TensorStorage: @unchecked Sendable {
         let offset: Int
         let byteCount: Int
         private let copy = Atomic<UInt>(0)
-        private static let piece = 8 << 20
+        private static let chunk = 8 << 20
 
         init(_ source: TensorStorage, offset: Int, byteCount: Int) {
             self.source = source
@@ -42,9 +42,9 @@ package final class TensorStorage: @unchecked Sendable {
         func address() -> UnsafeMutableRawPointer {
             if let copied { return copied }
             let created = TensorMemory.allocate(byteCount)
-            // Piece by piece, so that the file's pages are not in memory together with the whole copy.
-            for start in stride(from: 0, to: byteCount, by: Self.piece) {
-                let count = min(Self.piece, byteCount - start)
+            // Chunk by chunk, so that the file's pages are not in memory together with the whole copy.
+            for start in stride(from: 0, to: byteCount, by: Self.chunk) {
+                let count = min(Self.chunk, byteCount - start)
                 (created + start).copyMemory(from: source.address + offset + start, byteCount: count)
                 source.releasePages(from: offset + start, count: count)
             }
@@ -131,15 +131,15 @@ package final class TensorStorage: @unchecked Sendable {
         owner = .mapping(path: path, watch: cmf_watch(address, byteCount))
     }
 
-    /// Whether any file was truncated while it was mapped; readers of mapped bytes then check `shortenedFile`.
-    package static var someFileWasShortened: Bool { cmf_damages() > 0 }
+    /// Whether any file was truncated while it was mapped; readers of mapped bytes then check `truncatedFile`.
+    package static var someFileWasTruncated: Bool { cmf_damages() > 0 }
 
     /// The file that the bytes come from, when it was truncated while they were read: missing bytes read as zeros.
-    package var shortenedFile: String? {
+    package var truncatedFile: String? {
         switch owner {
         case .mapping(let path, let watch): cmf_is_damaged(watch) != 0 ? path : nil
-        case .region(let region): region.source.shortenedFile
-        case .deferred(let deferred): deferred.contents.sources.lazy.compactMap(\.shortenedFile).first
+        case .region(let region): region.source.truncatedFile
+        case .deferred(let deferred): deferred.contents.sources.lazy.compactMap(\.truncatedFile).first
         default: nil
         }
     }
@@ -150,7 +150,7 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     /// Represents bytes that are computed when their address is requested, and only for the duration of the call in
-    /// `withPassingBytes`.
+    /// `withTransientBytes`.
     package init(deferring contents: any DeferredContents, byteCount: Int) {
         known = nil
         self.byteCount = byteCount
@@ -173,7 +173,7 @@ package final class TensorStorage: @unchecked Sendable {
     }
 
     /// Represents bytes of another storage, which need not be aligned there: they are copied when their address is
-    /// requested, and only for the duration of the call in `withPassingBytes`.
+    /// requested, and only for the duration of the call in `withTransientBytes`.
     package init(regionOf source: TensorStorage, offset: Int, byteCount: Int) {
         precondition(offset >= 0 && byteCount >= 0 && byteCount <= source.byteCount - offset)
         known = nil
@@ -190,8 +190,8 @@ package final class TensorStorage: @unchecked Sendable {
         }
     }
 
-    /// Gives `body` access to some bytes, aligned; a copy that is made for it is not kept.
-    package func withPassingBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
+    /// Gives `body` access to some bytes, aligned; a copy made for it is not kept.
+    package func withTransientBytes<R>(from offset: Int, count: Int, _ body: (UnsafeRawPointer) -> R) -> R {
         defer { withExtendedLifetime(self) {} }
         if case .deferred(let deferred) = owner, deferred.copied == nil {
             return deferred.contents.withComputedBytes { body($0 + offset) }
@@ -200,7 +200,7 @@ package final class TensorStorage: @unchecked Sendable {
         let source = region.source.address + region.offset + offset
         // Large copies do not come from the heap, which would retain their memory.
         let flags = MAP_PRIVATE | MAP_ANONYMOUS
-        if count >= 1 << 20, !TensorMemory.leavesOutOfDumps,
+        if count >= 1 << 20, !TensorMemory.excludesFromCoreDumps,
             let copy = mmap(nil, count, PROT_READ | PROT_WRITE, flags, -1, 0), copy != MAP_FAILED
         {
             defer { munmap(copy, count) }

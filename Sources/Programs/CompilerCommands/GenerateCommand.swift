@@ -92,7 +92,7 @@ package struct GenerateCommand: ParsableCommand {
         )
         let file = try ModelFile.open(path: model)
         try build.check(file)
-        let location = OutputLocation(folder, ending: ".swift", name: SwiftIdentifier.ofClass(name))
+        let location = OutputLocation(folder, ending: ".swift", name: SwiftIdentifier.className(name))
         guard build.dryRun == .no else { return location.path }
         let source = [UInt8](try ClassGenerator.source(of: file, named: name, options: options).utf8)
         // A build compiles again what has a new date.

@@ -71,7 +71,7 @@ enum ImageTasks {
         if name.contains("/") || name.contains(".") {
             return .custom(.init(modelPath: URL(fileURLWithPath: name), outputName: output))
         }
-        do { _ = try Extractor.named(name, in: Extractor.ofPictures) } catch { throw TrainingError("\(error)") }
+        do { _ = try Extractor.named(name, in: Extractor.ofImages) } catch { throw TrainingError("\(error)") }
         return .efficientNetLite0
     }
 

@@ -1,7 +1,7 @@
 /// The average precision of detections, as Turi Create and Create ML define it.
 ///
 /// Detections of a label are taken by descending confidence. Each is compared with the object of the label in its
-/// picture that it overlaps most; it is right if the overlap is greater than the threshold and no detection before it
+/// image that it overlaps most; it is right if the overlap is greater than the threshold and no detection before it
 /// was right with this object. The average precision is the area under the curve of precision over recall, where the
 /// precision at a recall is the greatest at this or a greater one.
 package struct AveragePrecision: Sendable, Hashable {
@@ -24,8 +24,8 @@ package struct AveragePrecision: Sendable, Hashable {
         }
     }
 
-    /// A picture's objects, and what was detected in it.
-    package struct Picture: Sendable, Hashable {
+    /// An image's objects, and what was detected in it.
+    package struct Image: Sendable, Hashable {
         package var objects: [DetectionObject]
         package var detections: [Detection]
 
@@ -35,9 +35,9 @@ package struct AveragePrecision: Sendable, Hashable {
         }
     }
 
-    package init(_ pictures: [Picture], labelCount: Int) {
+    package init(_ images: [Image], labelCount: Int) {
         for label in 0..<labelCount {
-            let precisions = Self.precisions(pictures, label)
+            let precisions = Self.precisions(images, label)
             half.append(precisions?.first)
             varied.append(precisions.map { $0.reduce(0, +) / Double($0.count) })
         }
@@ -53,23 +53,23 @@ package struct AveragePrecision: Sendable, Hashable {
     }
 
     /// The average precision of a label at each threshold; `nil` if the label has no objects.
-    private static func precisions(_ pictures: [Picture], _ label: Int) -> [Double]? {
-        let boxes = pictures.map { $0.objects.filter { $0.label == label }.map(\.box) }
+    private static func precisions(_ images: [Image], _ label: Int) -> [Double]? {
+        let boxes = images.map { $0.objects.filter { $0.label == label }.map(\.box) }
         let count = boxes.reduce(0) { $0 + $1.count }
         guard count > 0 else { return nil }
         /// A detection's confidence, and the object that it overlaps most.
-        var found: [(confidence: Double, picture: Int, object: Int, overlap: Double)] = []
-        for (picture, detections) in pictures.map(\.detections).enumerated() {
+        var found: [(confidence: Double, image: Int, object: Int, overlap: Double)] = []
+        for (image, detections) in images.map(\.detections).enumerated() {
             for detection in detections where detection.object.label == label {
                 var (best, maximum) = (-1, 0.0)
-                for (index, box) in boxes[picture].enumerated() {
+                for (index, box) in boxes[image].enumerated() {
                     let overlap = box.overlap(detection.object.box)
                     if overlap > maximum { (best, maximum) = (index, overlap) }
                 }
-                found.append((detection.confidence, picture, best, maximum))
+                found.append((detection.confidence, image, best, maximum))
             }
         }
-        // Equal confidences stay in the order of the pictures.
+        // Equal confidences stay in the order of the images.
         let order = found.indices.sorted { first, second in
             found[first].confidence == found[second].confidence
                 ? first < second : found[first].confidence > found[second].confidence
@@ -80,8 +80,8 @@ package struct AveragePrecision: Sendable, Hashable {
             var right = 0
             for (rank, index) in order.enumerated() {
                 let detection = found[index]
-                if detection.overlap > threshold, !used[detection.picture][detection.object] {
-                    used[detection.picture][detection.object] = true
+                if detection.overlap > threshold, !used[detection.image][detection.object] {
+                    used[detection.image][detection.object] = true
                     right += 1
                 }
                 precision.append(Double(right) / Double(rank + 1))

@@ -1,4 +1,4 @@
-/// A rectangle in fractions of a picture's width and height, origin at the top left.
+/// A rectangle in fractions of an image's width and height, origin at the top left.
 package struct DetectionBox: Sendable, Hashable, Codable {
     package var left: Double
     package var top: Double
@@ -30,11 +30,11 @@ package struct DetectionBox: Sendable, Hashable, Codable {
         return union > 0 ? common / union : 0
     }
 
-    /// The whole picture.
+    /// The whole image.
     package static let whole = DetectionBox(left: 0, top: 0, right: 1, bottom: 1)
 }
 
-/// An object in a picture: the index of its label, and its place.
+/// An object in an image: the index of its label, and its box.
 package struct DetectionObject: Sendable, Hashable, Codable {
     package var label: Int
     package var box: DetectionBox
@@ -45,9 +45,9 @@ package struct DetectionObject: Sendable, Hashable, Codable {
     }
 }
 
-/// A picture to learn from.
+/// An image to learn from.
 package struct DetectionExample: Sendable, Hashable {
-    /// The picture as the bytes of an image file, upright.
+    /// The image as the bytes of an image file, upright.
     package var file: [UInt8]
     package var objects: [DetectionObject]
 

@@ -9,7 +9,7 @@ package import MLSpecification
 /// A pretrained network up to its values at the strides 8, 16 and 32, which a detector's head is trained on.
 package struct DetectionExtractor: Sendable {
     package let extractor: Extractor
-    /// The network with these values as its outputs, for pictures of the detector's size.
+    /// The network with these values as its outputs, for images of the detector's size.
     package let specification: SpecModel
     /// The names of the values at the strides 8, 16 and 32.
     let names: [String]
@@ -20,7 +20,7 @@ package struct DetectionExtractor: Sendable {
     static let inputName = "image"
 
     /// - Parameter model: An installed extractor.
-    /// - Throws: `.unsupported` for an extractor of anything but pictures, and the errors of loading its network.
+    /// - Throws: `.unsupported` for an extractor of anything but images, and the errors of loading its network.
     package init(_ model: ExtractorModel) throws(ModelError) {
         extractor = model.extractor
         switch model.extractor.architecture {
@@ -33,18 +33,18 @@ package struct DetectionExtractor: Sendable {
         }
         var network = try model.specification(outputs: names)
         let side = DetectionGrid.side
-        network.description_p.input = [.picture(Self.inputName, width: side, height: side, "The picture, in colour.")]
+        network.description_p.input = [.image(Self.inputName, width: side, height: side, "The picture, in colour.")]
         specification = network
         engine = try EngineLoader.load(ModelFile(specification: network, path: "the extractor \(extractor.name)"))
         let black = Bitmap(width: side, height: side, layout: .rgba)
         channels = try Self.values(engine, names, black).map { $0.shape[$0.shape.count - 3] }
     }
 
-    /// The values of a picture in the detector's size: [channels, cells, cells] for each stride.
+    /// The values of an image in the detector's size: [channels, cells, cells] for each stride.
     ///
     /// - Throws: `.invalidInput` for values that are not finite, and the network's errors.
-    package func features(of picture: Bitmap) throws(ModelError) -> DetectionFeatures {
-        let tensors = try Self.values(engine, names, picture)
+    package func features(of image: Bitmap) throws(ModelError) -> DetectionFeatures {
+        let tensors = try Self.values(engine, names, image)
         var scales: [[Float16]] = []
         for tensor in tensors {
             let values = tensor.scalarType == .float32 ? tensor : tensor.converted(to: .float32)
@@ -62,10 +62,10 @@ package struct DetectionExtractor: Sendable {
     private static func values(
         _ engine: any ModelEngine,
         _ names: [String],
-        _ picture: Bitmap
+        _ image: Bitmap
     ) throws(ModelError) -> [Tensor] {
-        let image = ImageBuffer(picture.pixels, width: picture.width, height: picture.height, format: .rgba8)
-        let outputs = try engine.prediction(from: [inputName: .image(image)])
+        let buffer = ImageBuffer(image.pixels, width: image.width, height: image.height, format: .rgba8)
+        let outputs = try engine.prediction(from: [inputName: .image(buffer)])
         var result: [Tensor] = []
         for name in names {
             guard case .tensor(let tensor)? = outputs[name], tensor.shape.count >= 3 else {

@@ -1,6 +1,6 @@
-/// The sizes of a detector: a square picture, and the cells of a grid over it.
+/// The sizes of a detector: a square image, and the cells of a grid over it.
 package enum DetectionGrid {
-    /// The side of the picture that the network takes, in pixels.
+    /// The side of the image that the network takes, in pixels.
     package static let side = 320
     /// The side of a cell, in pixels.
     package static let stride = 8

@@ -58,12 +58,13 @@ struct DetectionHead: Sendable, Hashable {
     func firstParameters(_ source: inout SplitMix64, distance: Double) -> [Tensor] {
         var result: [Tensor] = []
         for layer in layers {
-            let fan = layer.inputs * layer.kernel * layer.kernel
+            let fanIn = layer.inputs * layer.kernel * layer.kernel
             let isLast = layer.name == "centres" || layer.name == "sides"
-            // Uniform with the variance 2 / fan before ReLU (He and others 2015), 1 / fan elsewhere, less at the end.
-            let variance = (layer.kernel == 3 ? 2 : isLast ? 0.01 : 1) / Double(fan)
+            // Uniform with the variance 2 / fanIn before ReLU (He and others 2015), 1 / fanIn elsewhere, less at the
+            // end.
+            let variance = (layer.kernel == 3 ? 2 : isLast ? 0.01 : 1) / Double(fanIn)
             let bound = (3 * variance).squareRoot()
-            let weights = (0..<layer.outputs * fan).map { _ in
+            let weights = (0..<layer.outputs * fanIn).map { _ in
                 Float((2 * Double(source.next() >> 11) * 0x1p-53 - 1) * bound)
             }
             result.append(Tensor(weights, shape: layer.shape))

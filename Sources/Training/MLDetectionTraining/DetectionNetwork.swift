@@ -22,7 +22,7 @@ extension DetectionTrainer {
     /// - Parameter labels: The labels in the order of their indices.
     /// - Returns: A pipeline that takes `image` and, optionally, `iouThreshold` and `confidenceThreshold`, and gives
     ///   `confidence`, [objects, labels], and `coordinates`, [objects, 4]: centre x, centre y, width and height in
-    ///   fractions of the picture, origin at the top left.
+    ///   fractions of the image, origin at the top left.
     package func specification(labels: [String]) -> SpecModel {
         let network = networkModel(labels)
         let suppression = SuppressionModel(labels: labels).specification
@@ -150,7 +150,7 @@ extension NetworkLayers {
         exponential.type = .exp
         exponential.scale = 1
         add(["sides.bounded"], "distances", .unary(exponential))
-        // Centre x and y relative to the cell's, width and height, in fractions of the picture.
+        // Centre x and y relative to the cell's, width and height, in fractions of the image.
         let (half, one) = (0.5 / Float(cells), 1 / Float(cells))
         let weights: [Float] = [-half, 0, half, 0, 0, -half, 0, half, one, 0, one, 0, 0, one, 0, one]
         convolution(

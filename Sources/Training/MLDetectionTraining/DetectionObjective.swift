@@ -65,8 +65,8 @@ extension GraphBuilder {
         // −log(1 − p), and −log p
         let remaining = try add(Unary(Softplus()), logits)
         let own = try add(Binary<Sub>(), remaining, logits)
-        let miss = try add(Unary(Square()), add(Binary<Sub>(), number(1), probability))
-        let positive = try add(Binary<Mul>(), centres, add(Binary<Mul>(), miss, own))
+        let complement = try add(Unary(Square()), add(Binary<Sub>(), number(1), probability))
+        let positive = try add(Binary<Mul>(), centres, add(Binary<Mul>(), complement, own))
         let negative = try add(
             Binary<Mul>(),
             others,
@@ -90,13 +90,13 @@ extension GraphBuilder {
             return try add(Binary<Mul>(), slice(extents, from: 0, count: 1), slice(extents, from: 1, count: 1))
         }
         let common = try area(add(Binary<Min>(), found, wanted))
-        let hull = try area(add(Binary<Max>(), found, wanted))
+        let enclosing = try area(add(Binary<Max>(), found, wanted))
         let union = try add(Binary<Sub>(), add(Binary<Add>(), area(found), area(wanted)), common)
-        // 1 − (common / union − (hull − union) / hull) = 2 − common / union − union / hull
+        // 1 − (common / union − (enclosing − union) / enclosing) = 2 − common / union − union / enclosing
         let fractions = try add(
             Binary<Add>(),
             add(Binary<RealDiv>(), common, union),
-            add(Binary<RealDiv>(), union, hull)
+            add(Binary<RealDiv>(), union, enclosing)
         )
         return try sum(add(Binary<Mul>(), weights, add(Binary<Sub>(), number(2), fractions)))
     }

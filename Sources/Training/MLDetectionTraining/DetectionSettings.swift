@@ -4,7 +4,7 @@ package import MLNumerics
 package struct DetectionSettings: Sendable, Hashable, Codable {
     /// The number of iterations; the learning rate falls towards the last.
     package var iterations: Int
-    /// The number of views of pictures in an iteration.
+    /// The number of views of images in an iteration.
     package var batchSize: Int
     /// The number of labels.
     package var labelCount: Int
@@ -21,16 +21,16 @@ package struct DetectionSettings: Sendable, Hashable, Codable {
     /// The largest number of `automaticIterations`.
     package static let maximumAutomaticIterationCount = 4000
 
-    /// The number of iterations for a number of pictures: more for many pictures, 1,200 to 4,000.
-    package static func automaticIterations(pictureCount: Int) -> Int {
-        let requested = 60 * pictureCount / defaultBatchSize
+    /// The number of iterations for a number of images: more for many images, 1,200 to 4,000.
+    package static func automaticIterations(imageCount: Int) -> Int {
+        let requested = 60 * imageCount / defaultBatchSize
         return Swift.min(Swift.max((requested + 50) / 100 * 100, 1200), maximumAutomaticIterationCount)
     }
 
     /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸, before it falls along a cosine.
     static let learningRate = 2e-3
     /// The number of iterations in which the learning rate rises.
-    static let risingIterations = 50
+    static let warmupIterations = 50
     /// The part of the learning rate that is left at the end.
     static let lastShare = 0.01
     /// The weight of the loss of the boxes' sides against that of the centres.

@@ -13,7 +13,7 @@ package struct DetectionReport: Sendable, Hashable {
     package var sideLoss: Double
 }
 
-/// Trains a detector's head on features of views of pictures.
+/// Trains a detector's head on features of views of images.
 ///
 /// Some of the views of each iteration are new, the others are chosen among the latest ones, so that the costly
 /// features of a view are learned from a few times only. The same seed gives the same head on any number of threads,
@@ -43,8 +43,8 @@ package struct DetectionTrainer: IterativeTraining {
     }
 
     /// - Parameters:
-    ///   - examples: The pictures and their objects.
-    ///   - decode: Makes bitmaps of the pictures' files.
+    ///   - examples: The images and their objects.
+    ///   - decode: Makes bitmaps of the images' files.
     ///   - extractor: The network whose values the head is trained on.
     ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` for settings out of range, and when there are no objects.
@@ -89,7 +89,7 @@ package struct DetectionTrainer: IterativeTraining {
 
     /// Learns from one batch of views.
     ///
-    /// - Throws: `.update` when the loss is not a number; errors of pictures and of the network.
+    /// - Throws: `.update` when the loss is not a number; errors of images and of the network.
     @discardableResult
     package mutating func step() throws(ModelError) -> DetectionReport {
         let chosen = chosenViews(iteration)
@@ -116,10 +116,10 @@ package struct DetectionTrainer: IterativeTraining {
 
     /// The learning rate: it rises, then falls along a cosine.
     private func learningRate(_ iteration: Int) -> Double {
-        let rising = Swift.min(1, Double(iteration + 1) / Double(DetectionSettings.risingIterations))
+        let warmup = Swift.min(1, Double(iteration + 1) / Double(DetectionSettings.warmupIterations))
         let share = Swift.min(1, Double(iteration) / Double(settings.iterations))
         let minimum = DetectionSettings.lastShare
-        return DetectionSettings.learningRate * rising * (minimum + (1 - minimum) * (1 + cos(.pi * share)) / 2)
+        return DetectionSettings.learningRate * warmup * (minimum + (1 - minimum) * (1 + cos(.pi * share)) / 2)
     }
 
     private mutating func updateMeans() {
@@ -161,7 +161,7 @@ package struct DetectionTrainer: IterativeTraining {
         return chosen
     }
 
-    /// The picture of a view: all pictures in a random order, then in another, and so on.
+    /// The image of a view: all images in a random order, then in another, and so on.
     private func example(_ view: Int) -> DetectionExample {
         let (round, position) = view.quotientAndRemainder(dividingBy: examples.count)
         var source = SplitMix64(seed: settings.seed &+ 0x9E6C_63D0_876A_3F6B &* UInt64(round + 1))
@@ -184,7 +184,7 @@ package struct DetectionTrainer: IterativeTraining {
             do throws(ModelError) {
                 var source = SplitMix64(seed: seed ^ 0x94D0_49BB_1331_11EB &* UInt64(missing[index] + 1))
                 let view = DetectionView.random(try decode(work[index].file), work[index].objects, &source)
-                let features = try extractor.features(of: view.picture)
+                let features = try extractor.features(of: view.image)
                 result = .success(CachedView(features: features, objects: view.objects))
             } catch { result = .failure(error) }
             results.withLock { $0[index] = result }
@@ -202,12 +202,12 @@ package struct DetectionTrainer: IterativeTraining {
 
     // MARK: State
 
-    private static let mark = "MLDETEC1"
+    private static let magic = "MLDETEC1"
 
     /// The iteration, the scaling of features, the parameters with the optimiser's state, and their means.
     package var state: [UInt8] {
         var writer = CheckpointWriter()
-        writer.append(Array(Self.mark.utf8))
+        writer.append(Array(Self.magic.utf8))
         writer.write(UInt64(iteration))
         writer.write(trainer.state)
         for tensor in means { writer.write(tensor.withElements(of: Float.self) { Array($0) }) }
@@ -223,7 +223,7 @@ package struct DetectionTrainer: IterativeTraining {
         func damaged(_ detail: String) -> ModelError {
             ModelError(.malformed, "the state of a detector's training \(detail); \(remedy)")
         }
-        guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else { throw damaged("has another mark") }
+        guard try reader.readBytes(8).elementsEqual(Array(Self.magic.utf8)) else { throw damaged("has another mark") }
         let number: UInt64 = try reader.readInteger()
         guard let count = Int(exactly: number), count < 1 << 40 else { throw damaged("has \(number) iterations") }
         let bytes: [UInt8] = try reader.readArray()

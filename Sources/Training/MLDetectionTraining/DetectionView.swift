@@ -2,35 +2,35 @@ import Glibc
 package import MLImages
 package import MLNumerics
 
-/// A picture in the network's size, with its objects.
+/// An image in the network's size, with its objects.
 package struct DetectionView: Sendable {
-    package var picture: Bitmap
+    package var image: Bitmap
     package var objects: [DetectionObject]
 
     /// The least share of an object that a view shows for the object to count.
     static let minimumShare = 0.3
-    /// The value of the colours around the picture.
+    /// The value of the colours around the image.
     static let margin: UInt8 = 127
 
-    /// The whole picture, stretched to the network's size.
-    package static func whole(_ picture: Bitmap, _ objects: [DetectionObject] = []) -> DetectionView {
+    /// The whole image, stretched to the network's size.
+    package static func whole(_ image: Bitmap, _ objects: [DetectionObject] = []) -> DetectionView {
         let side = DetectionGrid.side
-        let fitted = picture.converted(to: .rgba).fitted(.scaleFill, width: side, height: side)
-        return DetectionView(picture: fitted, objects: objects)
+        let fitted = image.converted(to: .rgba).fitted(.scaleFill, width: side, height: side)
+        return DetectionView(image: fitted, objects: objects)
     }
 
-    /// A random view of a picture: a part of it, or all of it with a margin; mirrored or not; in other light.
+    /// A random view of an image: a part of it, or all of it with a margin; mirrored or not; in other light.
     package static func random(
-        _ picture: Bitmap,
+        _ image: Bitmap,
         _ objects: [DetectionObject],
         _ source: inout SplitMix64
     ) -> DetectionView {
-        let bitmap = picture.converted(to: .rgba)
+        let bitmap = image.converted(to: .rgba)
         func unit() -> Double { Double(source.next() >> 11) * 0x1p-53 }
         func uniform(_ low: Double, _ high: Double) -> Double { low + (high - low) * unit() }
         var frame = DetectionBox.whole
         if unit() < 0.85 {
-            // Of the picture's sides: the part that is seen, larger than 1 with a margin.
+            // Of the image's sides: the part that is seen, larger than 1 with a margin.
             let size = exp(uniform(log(0.6), log(1.2)))
             let ratio = exp(uniform(-0.15, 0.15))
             let (width, height) = (size * ratio, size / ratio)
@@ -38,10 +38,10 @@ package struct DetectionView: Sendable {
             let top = uniform(min(0, 1 - height), max(0, 1 - height))
             frame = DetectionBox(left: left, top: top, right: left + width, bottom: top + height)
         }
-        var view = DetectionView(picture: crop(bitmap, frame), objects: [])
+        var view = DetectionView(image: crop(bitmap, frame), objects: [])
         view.objects = objects.compactMap { visiblePart($0, frame) }
         if unit() < 0.5 {
-            view.picture = view.picture.upright(fromExifOrientation: 2)
+            view.image = view.image.upright(fromExifOrientation: 2)
             for index in view.objects.indices {
                 let box = view.objects[index].box
                 (view.objects[index].box.left, view.objects[index].box.right) = (1 - box.right, 1 - box.left)
@@ -52,15 +52,15 @@ package struct DetectionView: Sendable {
             contrast: unit() < 0.5 ? uniform(0.7, 1.3) : 1,
             saturation: unit() < 0.5 ? uniform(0.6, 1.4) : 1
         )
-        adjustment.apply(to: &view.picture)
+        adjustment.apply(to: &view.image)
         return view
     }
 
-    /// The part of a picture in `frame`, in fractions of the picture, in the network's size.
+    /// The part of an image in `frame`, in fractions of the image, in the network's size.
     private static func crop(_ bitmap: Bitmap, _ frame: DetectionBox) -> Bitmap {
         let side = DetectionGrid.side
         let (width, height) = (Double(bitmap.width), Double(bitmap.height))
-        // The pixels of the view that the picture covers.
+        // The pixels of the view that the image covers.
         func position(_ value: Double, _ start: Double, _ extent: Double) -> Int {
             min(max(Int(((value - start) / extent * Double(side)).rounded()), 0), side)
         }
@@ -77,7 +77,7 @@ package struct DetectionView: Sendable {
         let (y0, y1) = (
             source(top, frame.top, frame.height, height), source(bottom, frame.top, frame.height, height)
         )
-        guard x1 > x0, y1 > y0 else { return whole(bitmap).picture }
+        guard x1 > x0, y1 > y0 else { return whole(bitmap).image }
         let part = bitmap.resampled(
             from: Bitmap.Box(x: x0, y: y0, width: x1 - x0, height: y1 - y0),
             width: right - left,
@@ -103,18 +103,18 @@ package struct DetectionView: Sendable {
     }
 }
 
-/// A change of a picture's colours.
+/// A change of an image's colours.
 private struct ColorAdjustment {
     var brightness: Double
     var contrast: Double
     var saturation: Double
 
-    func apply(to picture: inout Bitmap) {
+    func apply(to image: inout Bitmap) {
         guard brightness != 0 || contrast != 1 || saturation != 1 else { return }
         let (shift, factor, share) = (
             Float(brightness * 255 + 127.5 * (1 - contrast)), Float(contrast), Float(saturation)
         )
-        picture.pixels.withUnsafeMutableBufferPointer { pixels in
+        image.pixels.withUnsafeMutableBufferPointer { pixels in
             for position in Swift.stride(from: 0, to: pixels.count, by: 4) {
                 let (red, green, blue) = (
                     Float(pixels[position]), Float(pixels[position + 1]), Float(pixels[position + 2])

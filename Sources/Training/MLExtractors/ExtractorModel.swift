@@ -4,7 +4,7 @@ package import MLSpecification
 /// The Core ML model of a feature extractor.
 package struct ExtractorModel: Sendable {
     package let extractor: Extractor
-    /// A neural network with one picture as its input and the output `features`.
+    /// A neural network with one image as its input and the output `features`.
     package let specification: SpecModel
 
     package init(extractor: Extractor, specification: SpecModel) {

@@ -229,11 +229,12 @@ extension Extractor {
     /// - Returns: The tensors by name.
     /// - Throws: `.malformed` for files that are damaged or hold anything but tensors.
     package func tensors(_ bytes: [UInt8], path: String) throws(ModelError) -> [String: Tensor] {
-        SafeTensors.recognises(bytes)
+        SafeTensors.hasSignature(bytes)
             ? try SafeTensors.read(bytes, path: path) : try PyTorchWeights.read(bytes, path: path)
     }
 
-    /// The Core ML model of weights: a picture in, `features` out; or the tokens of a sentence in, `sentence_embedding` out.
+    /// The Core ML model of weights: an image in, `features` out; or the tokens of a sentence in, `sentence_embedding`
+    /// out.
     ///
     /// - Parameters:
     ///   - weights: The tensors of the original.

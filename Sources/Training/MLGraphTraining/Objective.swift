@@ -128,8 +128,8 @@ private struct Differentiation {
 
     /// Propagates the gradient of an operation's results to its operands.
     private mutating func propagate(_ operation: Operation) throws(ModelError) {
-        let flows = operation.results.map { gradients[$0] }
-        guard flows.contains(where: { $0 != nil }) else { return }
+        let resultGradients = operation.results.map { gradients[$0] }
+        guard resultGradients.contains(where: { $0 != nil }) else { return }
         let needed = operation.operands.indices.filter { index in
             operation.operands[index].map { reached.contains($0) } ?? false
         }
@@ -137,7 +137,7 @@ private struct Differentiation {
             builder: builder,
             operands: operation.operands,
             results: operation.results,
-            resultGradients: flows,
+            resultGradients: resultGradients,
             needed: Set(needed)
         )
         builder = GraphBuilder()

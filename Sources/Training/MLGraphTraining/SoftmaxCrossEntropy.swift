@@ -62,8 +62,8 @@ package struct SoftmaxCrossEntropy: DifferentiableOperator {
         let x = try context.operand(0)
         let rows = try context.extents(x)[0]
         let p = try context.add(Softmax(axis: 1), x)
-        let flow = try context.reshaped(context.resultGradient(), to: [rows, 1])
-        let dx = try context.product(context.difference(p, context.operand(1)), flow)
+        let resultGradient = try context.reshaped(context.resultGradient(), to: [rows, 1])
+        let dx = try context.product(context.difference(p, context.operand(1)), resultGradient)
         context.setGradient(ofOperand: 0, to: dx)
     }
 }

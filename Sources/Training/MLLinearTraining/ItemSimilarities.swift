@@ -89,11 +89,11 @@ package struct ItemSimilarities: Hashable, Sendable {
         precondition(neighbors.count == shifts.count)
         let sorted = neighbors.map { list in list.sorted { $0.item < $1.item } }
         self.neighbors = sorted
-        influences = Self.rotated(sorted)
+        influences = Self.transposed(sorted)
         self.shifts = shifts
     }
 
-    private static func rotated(_ neighbors: [[Neighbor]]) -> [[Neighbor]] {
+    private static func transposed(_ neighbors: [[Neighbor]]) -> [[Neighbor]] {
         var result = [[Neighbor]](repeating: [], count: neighbors.count)
         for (item, list) in neighbors.enumerated() {
             for neighbor in list {
@@ -164,7 +164,7 @@ package struct ItemSimilarities: Hashable, Sendable {
             throw ModelError(.cancelled, "the search for similar items was cancelled")
         }
         self.neighbors = neighbors
-        influences = Self.rotated(neighbors)
+        influences = Self.transposed(neighbors)
         self.shifts = shifts
     }
 
@@ -261,8 +261,10 @@ private struct RatingLists: Sendable {
     }
 
     func transposed(count: Int) -> Self {
-        let turned = LinearTiles.Compressed(starts: starts, indices: indices, values: values).transposed(count: count)
-        return Self(starts: turned.starts, indices: turned.indices, values: turned.values)
+        let transposed = LinearTiles.Compressed(starts: starts, indices: indices, values: values).transposed(
+            count: count
+        )
+        return Self(starts: transposed.starts, indices: transposed.indices, values: transposed.values)
     }
 }
 

@@ -18,9 +18,9 @@ struct LBFGS: Sendable {
 
     var isEmpty: Bool { pairs.isEmpty }
 
-    mutating func forget() { pairs = [] }
+    mutating func removeAll() { pairs = [] }
 
-    mutating func learn(change: [Double], gradientChange: [Double]) {
+    mutating func append(change: [Double], gradientChange: [Double]) {
         let product = Self.dot(change, gradientChange)
         guard product > 1e-300, product > 1e-16 * Self.dot(gradientChange, gradientChange).squareRoot() else { return }
         if pairs.count == Self.capacity { pairs.removeFirst() }

@@ -185,8 +185,8 @@ extension LinearObjective {
 
     private static func softmax(_ tile: TileLoss, _ outputs: Int) -> Double {
         let (vectors, stride, p) = (tile.count / 8, LinearTiles.rows, tile.probabilities)
-        return withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * tile.count) { room in
-            guard let highest = room.baseAddress else { return 0 }
+        return withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * tile.count) { scratch in
+            guard let highest = scratch.baseAddress else { return 0 }
             let sums = highest + tile.count
             for vector in 0..<vectors {
                 var maximum = Vector.zero

@@ -23,8 +23,8 @@ extension LinearProblem {
             guard let parts = parts.baseAddress else { return }
             slices.run { slice, range in
                 let size = LinearTiles.rows * (1 + 2 * dense) + dense * Self.panel
-                withUnsafeTemporaryAllocation(of: Double.self, capacity: size) { room in
-                    guard let curvature = room.baseAddress else { return }
+                withUnsafeTemporaryAllocation(of: Double.self, capacity: size) { scratch in
+                    guard let curvature = scratch.baseAddress else { return }
                     let scaled = curvature + LinearTiles.rows
                     let rows = scaled + LinearTiles.rows * dense
                     let products = rows + LinearTiles.rows * dense
@@ -128,7 +128,7 @@ extension LinearProblem {
         }
     }
 
-    /// Adds Σ curvature · x[high] · x[low], the lower triangle of the dense places.
+    /// Adds Σ curvature · x[high] · x[low], the lower triangle of the dense positions.
     private func addDense(
         _ tile: Int,
         _ curvature: UnsafePointer<Double>,
@@ -145,7 +145,7 @@ extension LinearProblem {
             var low = 0
             while low < dense {
                 let columns = Swift.min(Self.panel, dense - low)
-                DoubleKernel.dots(
+                DoubleKernel.dotProducts(
                     scaled + low * LinearTiles.rows + start,
                     rows: dense - low,
                     stride: LinearTiles.rows,

@@ -4,8 +4,8 @@ import MLNumerics
 
 /// Examples, targets and penalties of a fit: everything that its iterations need and do not change.
 ///
-/// Coefficients are those of the stored columns (`LinearTiles`), output by output, by place. Scores and derived values
-/// are stored by tile, output and row, 512 rows for each tile and output.
+/// Coefficients are those of the stored columns (`LinearTiles`), output by output, by position. Scores and derived
+/// values are stored by tile, output and row, 512 rows for each tile and output.
 ///
 /// Sums over examples are computed in slices that depend on the sizes only, so that results do not depend on the number
 /// of threads.
@@ -17,7 +17,7 @@ package struct LinearProblem: Sendable {
     let targets: [Double]
     let weights: [Double]
     let isWeighted: Bool
-    /// For each place the weights of the squared stored coefficient and of its magnitude.
+    /// For each position the weights of the squared stored coefficient and of its magnitude.
     let l2: [Double]
     package let l1: [Double]
 
@@ -317,7 +317,7 @@ package struct LinearProblem: Sendable {
         return result
     }
 
-    /// result[output × stride + place] += Σ x[place] · residual[output] over tiles.
+    /// result[output × stride + position] += Σ x[position] · residual[output] over tiles.
     private func addDense(
         _ residual: UnsafePointer<Double>,
         positions: Range<Int>,
@@ -325,10 +325,10 @@ package struct LinearProblem: Sendable {
         _ stride: Int,
         into result: UnsafeMutablePointer<Double>
     ) {
-        withUnsafeTemporaryAllocation(of: Double.self, capacity: positions.count * outputs) { room in
-            guard let room = room.baseAddress else { return }
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: positions.count * outputs) { scratch in
+            guard let scratch = scratch.baseAddress else { return }
             for tile in range {
-                DoubleKernel.dots(
+                DoubleKernel.dotProducts(
                     residual + tile * outputs * LinearTiles.rows,
                     rows: outputs,
                     stride: LinearTiles.rows,
@@ -336,12 +336,12 @@ package struct LinearProblem: Sendable {
                     rows: positions.count,
                     stride: LinearTiles.rows,
                     terms: tiles.filledCount(tile),
-                    into: room
+                    into: scratch
                 )
                 for output in 0..<outputs {
                     for position in positions {
                         result[output * stride + position] +=
-                            room[output * positions.count + position - positions.lowerBound]
+                            scratch[output * positions.count + position - positions.lowerBound]
                     }
                 }
             }

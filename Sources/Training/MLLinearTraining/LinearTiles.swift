@@ -4,10 +4,10 @@ import MLNumerics
 /// A matrix laid out for fitting: every column divided by its root mean square, dense columns also centred, preceded by
 /// a column of ones.
 ///
-/// A column's index in here is its *place*: 0 is the ones, followed by the dense columns, then the sparse ones. Dense
-/// columns are stored in tiles of 512 rows, column by column, so that a tile's work stays in the near caches; the
-/// padding rows of the last tile are zeros. Sparse columns are stored both by rows and by columns. A sparse column with
-/// entries in at least an eighth of the rows is stored as dense.
+/// A column's index in here is its *position*: 0 is the ones, followed by the dense columns, then the sparse ones.
+/// Dense columns are stored in tiles of 512 rows, column by column, so that a tile's work stays in the L1 and L2
+/// caches; the padding rows of the last tile are zeros. Sparse columns are stored both by rows and by columns. A sparse
+/// column with entries in at least an eighth of the rows is stored as dense.
 ///
 /// `@unchecked Sendable`: the memory is written once, before it is shared.
 package final class LinearTiles: @unchecked Sendable {
@@ -15,10 +15,10 @@ package final class LinearTiles: @unchecked Sendable {
 
     let rowCount: Int
     let tileCount: Int
-    /// For each place the index of the caller's column; -1 for the ones.
+    /// For each position the index of the caller's column; -1 for the ones.
     package let columns: [Int]
     let denseWidth: Int
-    /// For each place: stored = (x - mean) / scale.
+    /// For each position: stored = (x - mean) / scale.
     package let means: [Double]
     package let scales: [Double]
     private let memory: AlignedMemory
@@ -144,7 +144,7 @@ package final class LinearTiles: @unchecked Sendable {
         var means: [Double]
         var scales: [Double]
 
-        /// Stores `count` columns whose rows are `stride` apart at `position` and the places after it.
+        /// Stores `count` columns whose rows are `stride` apart at `position` and the positions after it.
         mutating func pack(
             _ values: [Double],
             stride: Int,

@@ -2,11 +2,11 @@ package import MLNumerics
 import MLTrainingCore
 
 extension LinearTrainer: IterativeTraining {
-    private static let mark = "LMLFIT1\u{0}"
+    private static let magic = "LMLFIT1\u{0}"
 
     /// The state from which a fit of the same examples continues exactly as if it had not been interrupted.
     package var state: [UInt8] {
-        var writer = CheckpointWriter(mark: Self.mark, fingerprint: fingerprint, iteration: iteration)
+        var writer = CheckpointWriter(magic: Self.magic, fingerprint: fingerprint, iteration: iteration)
         writer.write(UInt64(isConverged ? 1 : 0))
         writer.write(UInt64(stalls))
         writer.write(objectiveValue)
@@ -34,7 +34,7 @@ extension LinearTrainer: IterativeTraining {
     /// - Throws: `.malformed` for bytes that are not a state, `.invalidInput` for the state of another fit.
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the state of a linear fit", remedy: "start the fit again")
-        let iteration = try reader.readHead(mark: Self.mark, fingerprint: fingerprint)
+        let iteration = try reader.readHeader(magic: Self.magic, fingerprint: fingerprint)
         let isConverged = try reader.readInt(in: 0...1, "whether the fit has converged") == 1
         let stalls = try reader.readInt(in: 0...5, "the number of stalls")
         let value = try reader.readFiniteDouble()
@@ -49,7 +49,7 @@ extension LinearTrainer: IterativeTraining {
                 let (change, gradientChange) = (
                     try reader.readFiniteDoubles(count), try reader.readFiniteDoubles(count)
                 )
-                memory.learn(change: change, gradientChange: gradientChange)
+                memory.append(change: change, gradientChange: gradientChange)
             }
             solver = .limitedMemory(memory)
         case (2, .proximal(var proximal)):

@@ -26,7 +26,7 @@ package struct LinearTrainer: Sendable {
     private(set) var coefficients: [Double]
     private(set) var solver: Solver
     /// The evaluation at the current coefficients; valid when `isEvaluated`.
-    private var present: LinearProblem.Evaluation
+    private var current: LinearProblem.Evaluation
     private var isEvaluated = true
     /// The number of consecutive iterations that reduced the objective by no more than the threshold.
     private(set) var stalls = 0
@@ -85,11 +85,11 @@ package struct LinearTrainer: Sendable {
             solver = .limitedMemory(LBFGS())
         }
         self.hessianSampling = hessianSampling
-        present = LinearProblem.Evaluation(problem)
-        trial = present
-        problem.score(coefficients, into: &present.scores)
-        problem.evaluate(&present)
-        objectiveValue = present.loss + problem.penalty(coefficients)
+        current = LinearProblem.Evaluation(problem)
+        trial = current
+        problem.score(coefficients, into: &current.scores)
+        problem.evaluate(&current)
+        objectiveValue = current.loss + problem.penalty(coefficients)
         guard objectiveValue.isFinite else {
             throw ModelError(
                 .invalidInput,
@@ -143,7 +143,7 @@ package struct LinearTrainer: Sendable {
     /// The mean of the examples' losses at the current coefficients, without penalties.
     package var meanLoss: Double {
         // Losses not evaluated yet are known from the objective.
-        let losses = isEvaluated ? present.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
+        let losses = isEvaluated ? current.loss : Swift.max(0, objectiveValue - problem.penalty(coefficients))
         return losses / problem.weights.reduce(0, +)
     }
 
@@ -151,9 +151,9 @@ package struct LinearTrainer: Sendable {
     package mutating func step() {
         guard !isFinished else { return }
         if !isEvaluated {
-            problem.score(coefficients, into: &present.scores)
-            problem.evaluate(&present)
-            objectiveValue = present.loss + problem.penalty(coefficients)
+            problem.score(coefficients, into: &current.scores)
+            problem.evaluate(&current)
+            objectiveValue = current.loss + problem.penalty(coefficients)
             isEvaluated = true
         }
         let before = objectiveValue
@@ -199,8 +199,8 @@ package struct LinearTrainer: Sendable {
     // MARK: Newton's method
 
     private mutating func newton() -> (moved: Bool, isExact: Bool) {
-        let gradient = problem.gradient(present.residual, at: coefficients)
-        let hessian = problem.hessian(present, sampling: iteration < Self.sampledIterations ? hessianSampling : 1)
+        let gradient = problem.gradient(current.residual, at: coefficients)
+        let hessian = problem.hessian(current, sampling: iteration < Self.sampledIterations ? hessianSampling : 1)
         if problem.hasL1 {
             let width = problem.width
             let l1 = problem.l1
@@ -221,21 +221,21 @@ package struct LinearTrainer: Sendable {
     /// Halves the step of a problem with an L1 penalty until it satisfies the sufficient decrease condition.
     private mutating func compositeSearch(_ step: [Double], _ gradient: [Double]) -> Bool {
         let width = problem.width
-        var promised = 0.0
+        var predictedChange = 0.0
         for (position, change) in step.enumerated() {
-            promised += gradient[position] * change
-            promised +=
+            predictedChange += gradient[position] * change
+            predictedChange +=
                 problem.l1[position % width]
                 * ((coefficients[position] + change).magnitude - coefficients[position].magnitude)
         }
-        guard promised < 0 else { return false }
+        guard predictedChange < 0 else { return false }
         var length = settings.stepSize
         for _ in 0..<50 {
             let candidate = zip(coefficients, step).map { $0 + length * $1 }
             problem.score(candidate, into: &trial.scores)
             problem.evaluate(&trial)
             let value = trial.loss + problem.penalty(candidate)
-            if value <= objectiveValue + 1e-4 * length * promised {
+            if value <= objectiveValue + 1e-4 * length * predictedChange {
                 accept(candidate, value)
                 return true
             }
@@ -246,24 +246,24 @@ package struct LinearTrainer: Sendable {
 
     private mutating func accept(_ candidate: [Double], _ value: Double) {
         coefficients = candidate
-        swap(&present, &trial)
+        swap(&current, &trial)
         objectiveValue = value
     }
 
     // MARK: L-BFGS
 
     private mutating func limitedMemory(_ memory: inout LBFGS) -> Bool {
-        let gradient = memory.gradient ?? problem.gradient(present.residual, at: coefficients)
+        let gradient = memory.gradient ?? problem.gradient(current.residual, at: coefficients)
         let curvatures = problem.typicalCurvatures
         var step = memory.direction(gradient, curvatures)
         if !memory.isEmpty, zip(step, gradient).reduce(0, { $0 + $1.0 * $1.1 }) >= 0 {
-            memory.forget()
+            memory.removeAll()
             step = memory.direction(gradient, curvatures)
         }
         let old = coefficients
         guard search(step, gradient) else { return false }
-        let next = problem.gradient(present.residual, at: coefficients)
-        memory.learn(
+        let next = problem.gradient(current.residual, at: coefficients)
+        memory.append(
             change: zip(coefficients, old).map { $0 - $1 },
             gradientChange: zip(next, gradient).map { $0 - $1 }
         )
@@ -298,7 +298,7 @@ package struct LinearTrainer: Sendable {
         for turn in 0..<60 {
             let value = trial.loss + problem.penalty(candidate)
             let slope =
-                problem.slope(trial.residual, from: present.scores, to: full) / initial + penaltySlope(candidate)
+                problem.slope(trial.residual, from: current.scores, to: full) / initial + penaltySlope(candidate)
             let descends =
                 value <= objectiveValue + 1e-4 * length * first
                 || value <= objectiveValue + noise && slope <= -0.8 * first && slope.isFinite
@@ -330,7 +330,7 @@ package struct LinearTrainer: Sendable {
             candidate = moved(length)
             let share = length / initial
             for position in full.indices {
-                trial.scores[position] = present.scores[position] + share * (full[position] - present.scores[position])
+                trial.scores[position] = current.scores[position] + share * (full[position] - current.scores[position])
             }
             problem.evaluate(&trial)
         }
@@ -356,7 +356,7 @@ package struct LinearTrainer: Sendable {
             let smooth = trial.loss + problem.penalty(origin) - l1Penalty(origin)
             for _ in 0..<60 {
                 let candidate = origin.indices.map { position in
-                    NewtonStep.softened(
+                    NewtonStep.softThresholded(
                         origin[position] - gradient[position] / state.curvature,
                         l1[position % width] / state.curvature
                     )

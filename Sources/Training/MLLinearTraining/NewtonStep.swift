@@ -17,7 +17,7 @@ enum NewtonStep {
                 guard let l = factors.baseAddress, let column = column.baseAddress else { return }
                 for pivot in 0..<count {
                     if pivot > 0 {
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             l + pivot * count,
                             rows: count - pivot,
                             stride: count,
@@ -81,7 +81,7 @@ enum NewtonStep {
                     let curvature = hessian[position * count + position]
                     guard curvature > 0 else { continue }
                     let old = coefficients[position] + step[position]
-                    let new = softened(old - slope[position] / curvature, penalty(position) / curvature)
+                    let new = softThresholded(old - slope[position] / curvature, penalty(position) / curvature)
                     largest = Swift.max(largest, new.magnitude)
                     guard new != old else { continue }
                     let change = new - old
@@ -96,7 +96,7 @@ enum NewtonStep {
     }
 
     /// Soft thresholding: `value` moved towards 0 by `amount`, at most to 0.
-    static func softened(_ value: Double, _ amount: Double) -> Double {
+    static func softThresholded(_ value: Double, _ amount: Double) -> Double {
         value > amount ? value - amount : value < -amount ? value + amount : 0
     }
 }

@@ -18,25 +18,25 @@ extension Bitmap {
             self.rotation = rotation
         }
 
-        /// The place in the picture of a point in the square, in fractions of its side from its top left corner.
+        /// The position in the image of a point in the square, in fractions of its side from its top left corner.
         package func position(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
             let (right, down) = ((u - 0.5) * side, (v - 0.5) * side)
             return (x + cos(rotation) * right - sin(rotation) * down, y + sin(rotation) * right + cos(rotation) * down)
         }
     }
 
-    /// The pixels around a picture.
+    /// The pixels around an image.
     package enum Border: Sendable {
         /// Zeros: black.
         case zeros
-        /// The nearest pixel of the picture.
+        /// The nearest pixel of the image.
         case nearest
     }
 
     /// The content of a square, turned upright and scaled to `size` × `size` pixels with linear interpolation.
     ///
-    /// The new pixel (i, j) is the old picture at the square's point (i / size, j / size), where whole coordinates are
-    /// the old pixels: the convention of OpenCV's `warpPerspective`. Much smaller pictures are not smoothed first.
+    /// The new pixel (i, j) is the old image at the square's point (i / size, j / size), where whole coordinates are
+    /// the old pixels: the convention of OpenCV's `warpPerspective`. Much smaller images are not smoothed first.
     package func square(_ square: Square, size: Int, border: Border) -> Bitmap {
         precondition(size > 0 && width > 0 && height > 0)
         let pixel = layout.bytesPerPixel
@@ -54,7 +54,7 @@ extension Bitmap {
                 }
                 for row in 0..<size {
                     for column in 0..<size {
-                        // Far away, where only the border is seen, places are held in the range of integers.
+                        // Far away, where only the border is seen, positions are clamped to the range of integers.
                         let x = min(max(origin.x + cosine * Double(column) - sine * Double(row), -1e9), 1e9)
                         let y = min(max(origin.y + sine * Double(column) + cosine * Double(row), -1e9), 1e9)
                         let (left, top) = (Int(x.rounded(.down)), Int(y.rounded(.down)))

@@ -3,7 +3,7 @@ package import MLExtractors
 package import MLImages
 package import MLNumerics
 
-/// A body in a picture.
+/// A body in an image.
 package struct Body: Sendable, Hashable {
     /// MediaPipe's 33 points: nose, eyes (inner, middle, outer; left first), ears, corners of the mouth, then in pairs,
     /// left first, shoulders, elbows, wrists, little fingers, index fingers, thumbs, hips, knees, ankles, heels and
@@ -11,7 +11,7 @@ package struct Body: Sendable, Hashable {
     package var points: [Joint]
     /// The confidence that this is a body, from 0 to 1.
     package var confidence: Double
-    /// The square around the body in the picture, in pixels, where the same person is searched for in the next one.
+    /// The square around the body in the image, in pixels, where the same person is searched for in the next one.
     package var square: Bitmap.Square
 
     package static let pointCount = 33
@@ -41,7 +41,7 @@ package struct BodyFinder: Sendable {
     package static let minimumConfidence = 0.5
     /// The points of the network: 33 of the body, and six that say where to look next.
     private static let allPoints = 39
-    /// The width and height of the network's map of places.
+    /// The width and height of the network's heat map.
     private static let mapSize = 64
 
     private let detector: Detector
@@ -60,30 +60,30 @@ package struct BodyFinder: Sendable {
         landmarks = try JointNetwork(store.load(extractor, model: "landmarks"), path: folder)
     }
 
-    /// The bodies in a picture, the most certain first.
+    /// The bodies in an image, the most certain first.
     ///
     /// - Parameters:
-    ///   - picture: The picture, upright.
+    ///   - image: The image, upright.
     ///   - limit: The largest number of bodies.
     /// - Returns: The bodies with their joints.
     /// - Throws: The errors of the networks.
-    package func bodies(in picture: Bitmap, atMost limit: Int) throws(ModelError) -> [Body] {
-        guard picture.width > 0, picture.height > 0, limit > 0 else { return [] }
-        let picture = picture.converted(to: .rgba)
-        let persons = try detector.detections(picture, in: picture.whole(), border: .zeros)
+    package func bodies(in image: Bitmap, atMost limit: Int) throws(ModelError) -> [Body] {
+        guard image.width > 0, image.height > 0, limit > 0 else { return [] }
+        let image = image.converted(to: .rgba)
+        let persons = try detector.detections(image, in: image.whole(), border: .zeros)
         var bodies: [Body] = []
         for person in persons.prefix(limit) {
-            if let body = try body(in: Self.square(person.points[0], person.points[1]), of: picture) {
+            if let body = try body(in: Self.square(person.points[0], person.points[1]), of: image) {
                 bodies.append(body)
             }
         }
         return bodies
     }
 
-    /// The body in a square of a picture; `nil` if none is there.
-    package func body(in square: Bitmap.Square, of picture: Bitmap) throws(ModelError) -> Body? {
+    /// The body in a square of an image; `nil` if none is there.
+    package func body(in square: Bitmap.Square, of image: Bitmap) throws(ModelError) -> Body? {
         guard square.side > 0 else { return nil }
-        let crop = picture.square(square, size: landmarks.size, border: .nearest)
+        let crop = image.square(square, size: landmarks.size, border: .nearest)
         let outputs = try landmarks.outputs(
             of: crop,
             [
@@ -102,8 +102,8 @@ package struct BodyFinder: Sendable {
         }
         let points = (0..<Body.pointCount).map { index in
             Joint(
-                x: positions[index].x / Double(picture.width),
-                y: positions[index].y / Double(picture.height),
+                x: positions[index].x / Double(image.width),
+                y: positions[index].y / Double(image.height),
                 confidence: 1 / (1 + exp(-Double(values[5 * index + 3])))
             )
         }
@@ -121,7 +121,7 @@ package struct BodyFinder: Sendable {
         )
     }
 
-    /// A point, moved to the mean of the map of places around it where the map is certain.
+    /// A point, moved to the mean of the heat map around it where the map is certain.
     private static func refined(_ point: SIMD2<Double>, _ map: [Float], _ index: Int) -> SIMD2<Double> {
         let position = point * Double(mapSize)
         guard position.x >= 0, position.y >= 0, position.x < Double(mapSize), position.y < Double(mapSize) else {

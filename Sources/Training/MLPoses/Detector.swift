@@ -2,7 +2,7 @@ import Glibc
 import MLImages
 import MLNumerics
 
-/// A place where a detector found something, in pixels of the picture with the origin at the top left.
+/// A box in which a detector found something, in pixels of the image with the origin at the top left.
 struct Detection: Sendable, Hashable {
     var score: Double
     var left: Double
@@ -31,12 +31,12 @@ struct Detector: Sendable {
     let network: JointNetwork
     /// The number of points of each box.
     let pointCount: Int
-    /// The centres, in fractions of the picture.
+    /// The centres, in fractions of the image.
     private let centres: [SIMD2<Double>]
     /// The least score of a detection.
     static let minimumScore = 0.5
     /// Boxes that overlap by more than this are one detection.
-    static let sameOverlap = 0.3
+    static let mergingOverlap = 0.3
 
     init(_ network: JointNetwork, grids: [Grid], pointCount: Int) {
         self.network = network
@@ -50,13 +50,13 @@ struct Detector: Sendable {
         }
     }
 
-    /// Finds objects in a square of a picture, the most certain first.
+    /// Finds objects in a square of an image, the most certain first.
     func detections(
-        _ picture: Bitmap,
+        _ image: Bitmap,
         in square: Bitmap.Square,
         border: Bitmap.Border
     ) throws(ModelError) -> [Detection] {
-        let crop = picture.square(square, size: network.size, border: border)
+        let crop = image.square(square, size: network.size, border: border)
         let width = 4 + 2 * pointCount
         let outputs = try network.outputs(of: crop, ["boxes": centres.count * width, "scores": centres.count])
         let (boxes, scores) = (outputs["boxes"] ?? [], outputs["scores"] ?? [])
@@ -94,8 +94,8 @@ struct Detector: Sendable {
         var remaining = detections.sorted { $0.score > $1.score }
         var result: [Detection] = []
         while let best = remaining.first {
-            let same = remaining.filter { $0.overlap(best) > sameOverlap || $0 == best }
-            remaining.removeAll { $0.overlap(best) > sameOverlap || $0 == best }
+            let same = remaining.filter { $0.overlap(best) > mergingOverlap || $0 == best }
+            remaining.removeAll { $0.overlap(best) > mergingOverlap || $0 == best }
             let total = same.reduce(0) { $0 + $1.score }
             func mean(_ value: (Detection) -> Double) -> Double {
                 same.reduce(0) { $0 + value($1) * $1.score } / total
@@ -118,7 +118,7 @@ struct Detector: Sendable {
 }
 
 extension Bitmap {
-    /// The smallest square around the picture, enlarged by a factor.
+    /// The smallest square around the image, enlarged by a factor.
     func whole(_ factor: Double = 1) -> Square {
         Square(x: Double(width) / 2, y: Double(height) / 2, side: Double(max(width, height)) * factor)
     }

@@ -2,9 +2,9 @@ package import MLExtractors
 package import MLImages
 package import MLNumerics
 
-/// A joint in a picture.
+/// A joint in an image.
 package struct Joint: Sendable, Hashable {
-    /// The place in fractions of the picture's width and height, with the origin at the top left.
+    /// The position in fractions of the image's width and height, with the origin at the top left.
     package var x: Double
     package var y: Double
     /// From 0 to 1.
@@ -17,14 +17,14 @@ package struct Joint: Sendable, Hashable {
     }
 }
 
-/// A hand in a picture.
+/// A hand in an image.
 package struct Hand: Sendable, Hashable {
     /// Wrist, then four joints of the thumb, index, middle, ring and little finger, from the palm outwards.
     package var joints: [Joint]
     /// The confidence that this is a hand, from 0 to 1.
     package var confidence: Double
-    /// The confidence that this is a right hand, from 0 to 1, in a picture that is not mirrored.
-    package var rightness: Double
+    /// The confidence that this is a right hand, from 0 to 1, in an image that is not mirrored.
+    package var rightHandConfidence: Double
 
     package static let jointCount = 21
 }
@@ -50,27 +50,27 @@ package struct HandFinder: Sendable {
         landmarks = try JointNetwork(store.load(extractor, model: "landmarks"), path: folder)
     }
 
-    /// The hands in a picture, the most certain palm first.
+    /// The hands in an image, the most certain palm first.
     ///
-    /// Hands that fill a picture to its edges are easily missed. So a picture in which nothing was found is looked at
+    /// Hands that fill an image to its edges are easily missed. So an image in which nothing was found is looked at
     /// again with its edges continued outwards by a quarter, then by half of its longer side.
     /// - Parameters:
-    ///   - picture: The picture, upright.
+    ///   - image: The image, upright.
     ///   - limit: The largest number of hands.
     /// - Returns: The hands with their joints.
     /// - Throws: The errors of the networks.
-    package func hands(in picture: Bitmap, atMost limit: Int) throws(ModelError) -> [Hand] {
-        guard picture.width > 0, picture.height > 0, limit > 0 else { return [] }
-        let picture = picture.converted(to: .rgba)
+    package func hands(in image: Bitmap, atMost limit: Int) throws(ModelError) -> [Hand] {
+        guard image.width > 0, image.height > 0, limit > 0 else { return [] }
+        let image = image.converted(to: .rgba)
         for factor in [1, 1.5, 2] {
             let palms = try detector.detections(
-                picture,
-                in: picture.whole(factor),
+                image,
+                in: image.whole(factor),
                 border: factor == 1 ? .zeros : .nearest
             )
             var hands: [Hand] = []
             for palm in palms.prefix(limit) {
-                if let hand = try hand(at: palm, in: picture) { hands.append(hand) }
+                if let hand = try hand(at: palm, in: image) { hands.append(hand) }
             }
             if !hands.isEmpty { return hands }
         }
@@ -92,19 +92,23 @@ package struct HandFinder: Sendable {
         return square
     }
 
-    private func hand(at palm: Detection, in picture: Bitmap) throws(ModelError) -> Hand? {
+    private func hand(at palm: Detection, in image: Bitmap) throws(ModelError) -> Hand? {
         let square = Self.square(palm)
         guard square.side > 0 else { return nil }
-        let crop = picture.square(square, size: landmarks.size, border: .nearest)
+        let crop = image.square(square, size: landmarks.size, border: .nearest)
         let outputs = try landmarks.outputs(of: crop, ["landmarks": 63, "presence": 1, "handedness": 1])
         let (positions, presence) = (outputs["landmarks"] ?? [], Double(outputs["presence"]?.first ?? 0))
         guard presence >= Self.minimumConfidence else { return nil }
         let size = Double(landmarks.size)
         let joints = (0..<Hand.jointCount).map { index in
             let (x, y) = square.position(Double(positions[3 * index]) / size, Double(positions[3 * index + 1]) / size)
-            return Joint(x: x / Double(picture.width), y: y / Double(picture.height), confidence: presence)
+            return Joint(x: x / Double(image.width), y: y / Double(image.height), confidence: presence)
         }
-        // The network states how certain a left hand is in a mirrored picture, which is a right one in this.
-        return Hand(joints: joints, confidence: presence, rightness: Double(outputs["handedness"]?.first ?? 0.5))
+        // The network states how certain a left hand is in a mirrored image, which is a right one in this.
+        return Hand(
+            joints: joints,
+            confidence: presence,
+            rightHandConfidence: Double(outputs["handedness"]?.first ?? 0.5)
+        )
     }
 }

@@ -5,11 +5,11 @@ import MLImages
 import MLNumerics
 import MLSpecification
 
-/// A network with a square picture as its input and arrays as its outputs.
+/// A network with a square image as its input and arrays as its outputs.
 struct JointNetwork: Sendable {
     private let engine: any ModelEngine
     private let path: String
-    /// The width and height of the picture.
+    /// The width and height of the image.
     let size: Int
 
     /// - Throws: The errors of loading the model, and `.invalidModel` for one of another interface.
@@ -17,23 +17,23 @@ struct JointNetwork: Sendable {
         engine = try EngineLoader.load(ModelFile(specification: specification, path: path))
         self.path = path
         guard engine.interface.input.count == 1, engine.interface.input[0].name == "image",
-            case .imageType(let image)? = engine.interface.input[0].type.type, image.width == image.height,
-            (1...4096).contains(image.width)
+            case .imageType(let imageType)? = engine.interface.input[0].type.type, imageType.width == imageType.height,
+            (1...4096).contains(imageType.width)
         else { throw ModelError(.invalidModel, "the network does not take one square picture 'image'", at: path) }
-        size = Int(image.width)
+        size = Int(imageType.width)
     }
 
-    /// The outputs for a picture of the network's size.
+    /// The outputs for an image of the network's size.
     ///
     /// - Parameters:
-    ///   - picture: The picture.
+    ///   - image: The image.
     ///   - counts: The names of the outputs, and how many numbers each must have.
     /// - Returns: The numbers of each output.
     /// - Throws: `.invalidModel` for an output that is missing or of another size or not finite; the engine's errors.
-    func outputs(of picture: Bitmap, _ counts: [String: Int]) throws(ModelError) -> [String: [Float]] {
-        let pixels = picture.converted(to: .rgba).pixels
-        let image = ImageBuffer(pixels, width: size, height: size, format: .rgba8)
-        let found = try engine.prediction(from: ["image": .image(image)])
+    func outputs(of image: Bitmap, _ counts: [String: Int]) throws(ModelError) -> [String: [Float]] {
+        let pixels = image.converted(to: .rgba).pixels
+        let buffer = ImageBuffer(pixels, width: size, height: size, format: .rgba8)
+        let found = try engine.prediction(from: ["image": .image(buffer)])
         var result: [String: [Float]] = [:]
         for (name, count) in counts {
             guard case .tensor(let tensor)? = found[name], tensor.count == count else {

@@ -1,5 +1,5 @@
-/// Poses as models of poses and actions take them: all x, all y, all confidences, in fractions of the picture with the origin at
-/// the bottom left.
+/// Poses as models of poses and actions take them: all x, all y, all confidences, in fractions of the image with the
+/// origin at the bottom left.
 extension Hand {
     /// [3, 21].
     package var values: [Float] { PoseValues.values(joints) }

@@ -7,13 +7,13 @@ import MLOperators
 import MLPasses
 import MLTrainingCore
 
-/// A trained network of pictures whose intermediate values measure style and content.
+/// A trained network of images whose intermediate values measure style and content.
 ///
-/// Style: the first rectified value of a dense convolution at each size from the whole picture's to a sixteenth, and
+/// Style: the first rectified value of a dense convolution at each size from the whole image's to a sixteenth, and
 /// the last one at the largest of these sizes. Content: the second at a quarter and at an eighth (the first where there
 /// is only one). Of VGG these are relu1_1, relu1_2, relu2_1, relu3_1, relu4_1, relu5_1, and relu3_2, relu4_2.
 package struct LossNetwork: Sendable {
-    /// The operations up to the last value that is used; its input is a picture from 0 to 255, in the network's order
+    /// The operations up to the last value that is used; its input is an image from 0 to 255, in the network's order
     /// of colours.
     private let graph: Graph
     private let input: ValueID
@@ -26,19 +26,19 @@ package struct LossNetwork: Sendable {
     /// A hash of the operations and weights that are used, which shows whether the network was changed.
     package let fingerprint: UInt64
 
-    /// The size of picture at which the values are chosen.
+    /// The size of image at which the values are chosen.
     private static let probeSize = 224
     /// A value with more channels is not used: its Gram matrix would be too large.
     private static let channelLimit = 1024
 
-    /// The values of a picture in a graph.
+    /// The values of an image in a graph.
     package struct Values {
         /// [1, C, h, w] each.
         package var style: [ValueID]
         package var content: [ValueID]
     }
 
-    /// - Parameter file: A neural network or ML program with one colour picture as its input.
+    /// - Parameter file: A neural network or ML program with one colour image as its input.
     /// - Throws: `.unsupported` for another input, for a network without rectified convolutions at several sizes, and
     ///   for one with an operation that has no gradient before them.
     package init(_ file: ModelFile) throws(ModelError) {
@@ -76,18 +76,18 @@ package struct LossNetwork: Sendable {
     ///
     /// - Parameters:
     ///   - builder: The graph to append to.
-    ///   - picture: [1, 3, H, W], red, green, blue, from 0 to 1.
+    ///   - image: [1, 3, H, W], red, green, blue, from 0 to 1.
     ///   - onlyContent: Whether the values of style are left out, and what only they need.
     /// - Returns: The values; those of style are empty with `onlyContent`.
-    /// - Throws: An error when the picture is too small for the network.
+    /// - Throws: An error when the image is too small for the network.
     package func append(
         to builder: inout GraphBuilder,
-        picture: ValueID,
+        image: ValueID,
         onlyContent: Bool = false
     ) throws(ModelError) -> Values {
         let requested = onlyContent ? contentValues : styleValues + contentValues
         let needed = graph.needed(for: requested)
-        var x = try builder.add(Binary<Mul>(), picture, builder.number(255))
+        var x = try builder.add(Binary<Mul>(), image, builder.number(255))
         if isBGR { x = try builder.add(Reverse(axes: [1]), x) }
         var map = [input: x]
         for operation in graph.body.operations where operation.results.contains(where: needed.contains) {
@@ -157,16 +157,16 @@ extension Graph {
     }
 }
 
-/// Copies a network for pictures of one size, operation by operation, and collects the values that can be used.
+/// Copies a network for images of one size, operation by operation, and collects the values that can be used.
 private struct PrefixReader {
     private(set) var builder = GraphBuilder()
     private let graph: Graph
     private let size: Int
     private var map: [ValueID: ValueID]
-    /// The rectified values of dense convolutions, in their order, by the factor between the picture's size and theirs.
+    /// The rectified values of dense convolutions, in their order, by the factor between the image's size and theirs.
     private var candidates: [Int: [ValueID]] = [:]
     /// Why reading ended before the network did.
-    private var obstacle: ModelError?
+    private var stoppingError: ModelError?
 
     init(_ graph: Graph, _ input: ValueID, _ size: Int) throws(ModelError) {
         guard graph.type(of: input).rank == 4 else {
@@ -181,7 +181,7 @@ private struct PrefixReader {
         map[input] = builder.input("picture", ValueType(.float32, Shape([1, 3, size, size])))
     }
 
-    /// The largest factor between the picture's size and that of a value.
+    /// The largest factor between the image's size and that of a value.
     private static let factorLimit = 16
 
     mutating func read(channelLimit: Int) throws(ModelError) {
@@ -189,8 +189,8 @@ private struct PrefixReader {
         var dense: Set<ValueID> = []
         for operation in graph.body.operations {
             do { try builder.copy(operation, of: graph, &map) } catch {
-                // The end of the network may be made for one size of picture; what is before it is enough.
-                obstacle = error
+                // The end of the network may be made for one size of image; what is before it is enough.
+                stoppingError = error
                 return
             }
             guard operation.results.count == 1, let result = map[operation.results[0]] else { continue }
@@ -219,7 +219,7 @@ private struct PrefixReader {
             throw ModelError(
                 .unsupported,
                 "the network has no rectified convolutions at two sizes or more, which measuring style needs"
-                    + (obstacle.map { "; reading ended early: \($0)" } ?? "")
+                    + (stoppingError.map { "; reading ended early: \($0)" } ?? "")
             )
         }
         var style = factors.compactMap { candidates[$0]?.first }

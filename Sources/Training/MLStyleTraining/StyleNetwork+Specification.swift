@@ -2,15 +2,15 @@ package import MLNumerics
 package import MLSpecification
 
 extension StyleNetwork {
-    /// The name of the picture among the inputs of a model file, as in Create ML.
+    /// The name of the image among the inputs of a model file, as in Create ML.
     package static let inputName = "image"
-    /// The name of the drawn picture among the outputs.
+    /// The name of the drawn image among the outputs.
     package static let outputName = "stylizedImage"
     /// The sides that a model file takes: from this on, without a limit.
     package static let minimumSide = 64
 
-    /// The trained network as a model file's neural network: a picture of any size from 64 × 64 pixels on, and the
-    /// drawn picture in the same size.
+    /// The trained network as a model file's neural network: an image of any size from 64 × 64 pixels on, and the
+    /// drawn image in the same size.
     ///
     /// - Parameters:
     ///   - parameters: The parameters in the order of `firstParameters`.
@@ -44,8 +44,8 @@ extension StyleNetwork {
         _ = writer.activate(x, Self.outputName, .linear(scale))
         var model = SpecModel()
         model.specificationVersion = 4
-        model.description_p.input = [.picture(Self.inputName, side, "The picture to draw")]
-        model.description_p.output = [.picture(Self.outputName, side, "The drawn picture")]
+        model.description_p.input = [.image(Self.inputName, side, "The picture to draw")]
+        model.description_p.output = [.image(Self.outputName, side, "The drawn picture")]
         var scaler = SpecNeuralNetworkImageScaler()
         scaler.channelScale = 1 / 255
         (scaler.redBias, scaler.greenBias, scaler.blueBias) = (-0.5, -0.5, -0.5)
@@ -145,16 +145,16 @@ private struct StyleLayers {
         return add([x], name, .reorganizeData(params))
     }
 
-    mutating func crop(_ x: String, like picture: String, _ name: String) -> String {
+    mutating func crop(_ x: String, like image: String, _ name: String) -> String {
         var params = SpecCropLayerParams()
         params.offset = [0, 0]
-        return add([x, picture], name, .crop(params))
+        return add([x, image], name, .crop(params))
     }
 }
 
 extension SpecFeatureDescription {
-    /// A picture in colours of any size from `StyleNetwork.minimumSide` on.
-    fileprivate static func picture(_ name: String, _ side: Int, _ about: String) -> Self {
+    /// An image in colours of any size from `StyleNetwork.minimumSide` on.
+    fileprivate static func image(_ name: String, _ side: Int, _ about: String) -> Self {
         var feature = SpecFeatureDescription()
         feature.name = name
         feature.shortDescription = about

@@ -2,13 +2,13 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// A feed-forward network that draws a picture in a style, after Johnson, Alahi and Fei-Fei (2016).
+/// A feed-forward network that draws an image in a style, after Johnson, Alahi and Fei-Fei (2016).
 ///
 /// Two convolutions of stride 2 lead to a quarter of the size, where the residual blocks work; after one enlargement,
 /// the last convolution computes blocks of 2 × 2 pixels. All convolutions pad by reflection, and all but the last are
 /// followed by instance normalisation.
 package struct StyleNetwork: Sendable, Hashable {
-    /// The number of channels at half of the picture's size.
+    /// The number of channels at half of the image's size.
     package let outerWidth: Int
     /// The number of channels at a quarter of the size.
     package let innerWidth: Int
@@ -74,23 +74,23 @@ package struct StyleNetwork: Sendable, Hashable {
     package func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)] {
         var result: [(name: String, value: Tensor)] = []
         for layer in layers {
-            let fan = layer.inputs * layer.kernel * layer.kernel
-            // Uniform with the variance 2 / fan (He and others 2015).
-            let bound = (6 / Double(fan)).squareRoot()
+            let fanIn = layer.inputs * layer.kernel * layer.kernel
+            // Uniform with the variance 2 / fanIn (He and others 2015).
+            let bound = (6 / Double(fanIn)).squareRoot()
             func draw(_ count: Int, _ scale: Double) -> [Float] {
                 (0..<count).map { _ in
                     Float((2 * Double(source.next() >> 11) / Double(1 << 53) - 1) * bound * scale)
                 }
             }
             guard layer.role == .last else {
-                result.append((layer.name + ".weights", Tensor(draw(layer.outputs * fan, 1), shape: layer.shape)))
+                result.append((layer.name + ".weights", Tensor(draw(layer.outputs * fanIn, 1), shape: layer.shape)))
                 let ones = [Float](repeating: 1, count: layer.outputs)
                 result.append((layer.name + ".scale", Tensor(ones, shape: [layer.outputs])))
                 result.append((layer.name + ".offset", Tensor(ones.map { $0 - 1 }, shape: [layer.outputs])))
                 continue
             }
             // The four pixels of a block begin equal, so that there is no pattern of blocks to unlearn.
-            let colours = draw(3 * fan, Self.lastScale)
+            let colours = draw(3 * fanIn, Self.lastScale)
             result.append((layer.name + ".weights", Tensor(colours + colours + colours + colours, shape: layer.shape)))
             result.append((layer.name + ".bias", Tensor([Float](repeating: 0, count: 12), shape: [12])))
         }
@@ -101,18 +101,18 @@ package struct StyleNetwork: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - builder: The graph to append to.
-    ///   - picture: [1, 3, H, W] from 0 to 1.
+    ///   - image: [1, 3, H, W] from 0 to 1.
     ///   - parameters: The parameters in the order of `firstParameters`.
-    /// - Returns: The drawn picture, [1, 3, 4 · ⌈H / 4⌉, 4 · ⌈W / 4⌉] from 0 to 1.
+    /// - Returns: The drawn image, [1, 3, 4 · ⌈H / 4⌉, 4 · ⌈W / 4⌉] from 0 to 1.
     /// - Throws: An error when the values do not have these shapes.
     package func append(
         to builder: inout GraphBuilder,
-        picture: ValueID,
+        image: ValueID,
         parameters: [ValueID]
     ) throws(ModelError) -> ValueID {
         var remaining = parameters[...]
         let half = builder.constant(Tensor(scalar: 0.5, .float32))
-        var x = try builder.add(Binary<Sub>(), picture, half)
+        var x = try builder.add(Binary<Sub>(), image, half)
         var kept = x
         for layer in layers {
             if layer.role == .first { kept = x }
@@ -135,15 +135,15 @@ package struct StyleNetwork: Sendable, Hashable {
         return x
     }
 
-    /// The network as a graph: the inputs are the picture and the parameters, the output is the drawn picture.
+    /// The network as a graph: the inputs are the image and the parameters, the output is the drawn image.
     package func prediction(width: Int, height: Int) throws(ModelError) -> Graph {
         var builder = GraphBuilder()
-        let picture = builder.input("picture", ValueType(.float32, Shape([1, 3, height, width])))
+        let image = builder.input("picture", ValueType(.float32, Shape([1, 3, height, width])))
         var source = SplitMix64(seed: 0)
         let parameters = firstParameters(&source).map {
             builder.input($0.name, ValueType(.float32, Shape($0.value.shape)))
         }
-        let drawn = try append(to: &builder, picture: picture, parameters: parameters)
+        let drawn = try append(to: &builder, image: image, parameters: parameters)
         return builder.finished(outputs: [("drawn", drawn)])
     }
 }

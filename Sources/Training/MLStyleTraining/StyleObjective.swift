@@ -3,7 +3,7 @@ import MLGraphTraining
 import MLNumerics
 import MLOperators
 
-/// The statistics that compare pictures with a style picture: those of a loss network's values and of the colours.
+/// The statistics that compare images with a style image: those of a loss network's values and of the colours.
 struct StyleTarget: Sendable {
     /// The statistics of each value, at each scale.
     let values: [[ValueStatistics]]
@@ -13,7 +13,7 @@ struct StyleTarget: Sendable {
     let colours: Tensor
 }
 
-/// The statistics of one value of a loss network for the style picture.
+/// The statistics of one value of a loss network for the style image.
 struct ValueStatistics: Sendable {
     /// The mean of each channel.
     let means: [Double]
@@ -50,18 +50,18 @@ struct ValueStatistics: Sendable {
     }
 }
 
-/// The graph of the loss of a style network for one crop of a picture.
+/// The graph of the loss of a style network for one crop of an image.
 ///
 /// loss = styleWeight · style + contentWeight · content + smoothness · variation + flickerWeight · flicker
 ///
 /// - style: over scales and values of the loss network, ‖C − C*‖² / ‖C*‖² + mean (m − m*)² / s*², where m is the mean
-///   of each channel, s its scale, C the matrix of the mean products of channels from which the style picture's mean is
-///   subtracted and which are divided by its scale, and * marks the style picture's; plus the colours' ‖c − c*‖² /
+///   of each channel, s its scale, C the matrix of the mean products of channels from which the style image's mean is
+///   subtracted and which are divided by its scale, and * marks the style image's; plus the colours' ‖c − c*‖² /
 ///   ‖c*‖²;
-/// - content: the mean squared difference of the values of the crop and of the drawn picture, divided by the mean
+/// - content: the mean squared difference of the values of the crop and of the drawn image, divided by the mean
 ///   square of the former;
 /// - variation: the mean squared difference of neighbouring pixels;
-/// - flicker: the mean squared difference of the drawn picture and of one drawn from the crop with noise.
+/// - flicker: the mean squared difference of the drawn image and of one drawn from the crop with noise.
 struct StyleObjective {
     var network: StyleNetwork
     var loss: LossNetwork
@@ -85,14 +85,14 @@ struct StyleObjective {
         let crop = builder.input("crop", ValueType(.float32, shape))
         let noise = settings.isForVideo ? builder.input("noise", ValueType(.float32, shape)) : nil
         let (names, parameters) = inputs(&builder)
-        let drawn = try network.append(to: &builder, picture: crop, parameters: parameters)
-        let values = try loss.append(to: &builder, picture: drawn)
-        let original = try loss.append(to: &builder, picture: crop, onlyContent: true)
+        let drawn = try network.append(to: &builder, image: crop, parameters: parameters)
+        let values = try loss.append(to: &builder, image: drawn)
+        let original = try loss.append(to: &builder, image: crop, onlyContent: true)
         let content = try contentLoss(&builder, values.content, original.content)
         var style = try styleLoss(&builder, values.style, target, scale: 0)
         for scale in 1..<settings.scales {
             let smaller = try builder.shrunk(drawn, by: 1 << scale)
-            let values = try loss.append(to: &builder, picture: smaller)
+            let values = try loss.append(to: &builder, image: smaller)
             style = try builder.add(Binary<Add>(), style, styleLoss(&builder, values.style, target, scale: scale))
         }
         let colours = try colourLoss(&builder, drawn, target)
@@ -107,7 +107,7 @@ struct StyleObjective {
         if let noise {
             let moved = try network.append(
                 to: &builder,
-                picture: builder.add(Binary<Add>(), crop, noise),
+                image: builder.add(Binary<Add>(), crop, noise),
                 parameters: parameters
             )
             let flicker = try builder.mean(builder.squaredDifference(moved, drawn))
@@ -123,15 +123,15 @@ struct StyleObjective {
         let shape = Shape([1, 3, settings.cropSize, settings.cropSize])
         let crop = builder.input("crop", ValueType(.float32, shape))
         let (names, parameters) = inputs(&builder)
-        let drawn = try network.append(to: &builder, picture: crop, parameters: parameters)
+        let drawn = try network.append(to: &builder, image: crop, parameters: parameters)
         let difference = try builder.mean(builder.squaredDifference(drawn, crop))
         let loss = try builder.scaled(difference, 10)
         return Objective(builder.finished(outputs: [("loss", loss)]), parameters: names)
     }
 
-    /// The statistics of a style picture.
-    func target(_ picture: StylePicture) throws(ModelError) -> StyleTarget {
-        let (lows, highs) = Self.colourRange(picture)
+    /// The statistics of a style image.
+    func target(_ image: StyleImage) throws(ModelError) -> StyleTarget {
+        let (lows, highs) = Self.colourRange(image)
         var thresholds: [Float] = []
         for index in Self.directions.indices {
             for step in 0..<Self.thresholdCount {
@@ -141,17 +141,17 @@ struct StyleObjective {
         }
         let edges = Tensor(thresholds, shape: [1, thresholds.count, 1, 1])
         var builder = GraphBuilder()
-        let whole = builder.input("style", ValueType(.float32, Shape([1, 3, picture.height, picture.width])))
+        let whole = builder.input("style", ValueType(.float32, Shape([1, 3, image.height, image.width])))
         var outputs: [(name: String, value: ValueID)] = []
         for scale in 0..<settings.scales {
             let smaller = scale == 0 ? whole : try builder.shrunk(whole, by: 1 << scale)
-            for value in try loss.append(to: &builder, picture: smaller).style {
+            for value in try loss.append(to: &builder, image: smaller).style {
                 outputs.append(("gram", try builder.gram(value)))
                 outputs.append(("mean", try builder.channelMeans(value)))
             }
         }
         outputs.append(("colours", try builder.colourFeatures(whole, edges)))
-        let results = try GraphProgram(builder.finished(outputs: outputs)).run([picture.tensor])
+        let results = try GraphProgram(builder.finished(outputs: outputs)).run([image.tensor])
         let count = (results.count - 1) / settings.scales
         let values = (0..<settings.scales).map { scale in
             stride(from: scale * count, to: (scale + 1) * count, by: 2).map {
@@ -223,14 +223,14 @@ struct StyleObjective {
         return try builder.add(Binary<Add>(), parts[0], parts[1])
     }
 
-    /// The smallest and the largest share of the picture's colours along each direction.
-    private static func colourRange(_ picture: StylePicture) -> (lows: [Float], highs: [Float]) {
+    /// The smallest and the largest share of the image's colours along each direction.
+    private static func colourRange(_ image: StyleImage) -> (lows: [Float], highs: [Float]) {
         var lows = [Float](repeating: .infinity, count: directions.count)
         var highs = [Float](repeating: -.infinity, count: directions.count)
-        for pixel in stride(from: 0, to: picture.bytes.count, by: 3) {
+        for pixel in stride(from: 0, to: image.bytes.count, by: 3) {
             for (index, direction) in directions.enumerated() {
                 var share: Float = 0
-                for component in 0..<3 { share += direction[component] * Float(picture.bytes[pixel + component]) / 255 }
+                for component in 0..<3 { share += direction[component] * Float(image.bytes[pixel + component]) / 255 }
                 lows[index] = min(lows[index], share)
                 highs[index] = max(highs[index], share)
             }
@@ -250,7 +250,7 @@ extension GraphBuilder {
         return try scaled(add(MatMul(transposeY: true), rows, rows), 1 / Double(count))
     }
 
-    /// The distance of the statistics of a value [1, C, H, W] from those of the style picture.
+    /// The distance of the statistics of a value [1, C, H, W] from those of the style image.
     fileprivate mutating func statisticsError(_ x: ValueID, _ wanted: ValueStatistics) throws(ModelError) -> ValueID {
         let count = wanted.means.count
         func constant(_ values: [Double], _ shape: [Int]) -> ValueID {

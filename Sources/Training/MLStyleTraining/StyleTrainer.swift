@@ -13,7 +13,7 @@ package struct StyleReport: Sendable, Hashable {
     package var flicker: Double?
 }
 
-/// Trains a style network on crops of pictures.
+/// Trains a style network on crops of images.
 ///
 /// The same seed gives the same network on any number of threads, also when training continues from saved state.
 package struct StyleTrainer: IterativeTraining {
@@ -21,20 +21,20 @@ package struct StyleTrainer: IterativeTraining {
     /// The number of iterations so far.
     package private(set) var iteration = 0
 
-    private let contents: [StylePicture]
+    private let contents: [StyleImage]
     private let objective: GradientProgram
     private let identity: GradientProgram
     private var trainer: GraphTrainer
 
     /// - Parameters:
-    ///   - style: The picture whose style is learned, in the size in which it is to be seen.
-    ///   - contents: The pictures that crops are taken from; each side at least `settings.cropSize`.
+    ///   - style: The image whose style is learned, in the size in which it is to be seen.
+    ///   - contents: The images that crops are taken from; each side at least `settings.cropSize`.
     ///   - loss: The network that measures style and content.
     ///   - settings: The hyperparameters.
-    /// - Throws: `.invalidInput` for settings out of range and for pictures that are missing or too small.
+    /// - Throws: `.invalidInput` for settings out of range and for images that are missing or too small.
     package init(
-        style: StylePicture,
-        contents: [StylePicture],
+        style: StyleImage,
+        contents: [StyleImage],
         loss: LossNetwork,
         settings: StyleTrainingSettings
     ) throws(ModelError) {
@@ -42,10 +42,10 @@ package struct StyleTrainer: IterativeTraining {
         guard !contents.isEmpty else {
             throw ModelError(.invalidInput, "there are no content pictures to train with; add some")
         }
-        for (index, picture) in contents.enumerated() where min(picture.width, picture.height) < settings.cropSize {
+        for (index, image) in contents.enumerated() where min(image.width, image.height) < settings.cropSize {
             throw ModelError(
                 .invalidInput,
-                "content picture \(index + 1) has \(picture.width) × \(picture.height) pixels; crops of "
+                "content picture \(index + 1) has \(image.width) × \(image.height) pixels; crops of "
                     + "\(settings.cropSize) do not fit"
             )
         }
@@ -75,8 +75,8 @@ package struct StyleTrainer: IterativeTraining {
     /// The learning rate of a step: it rises, stays until half of the steps are done, and falls to a twentieth.
     private func learningRate(_ step: Int) -> Double {
         let share = Double(step) / Double(stepCount)
-        let rising = Swift.min(1, Double(step + 1) / Double(StyleTrainingSettings.risingSteps))
-        return StyleTrainingSettings.learningRate * rising * (share < 0.5 ? 1 : 0.05 + 0.95 * (1 - share) / 0.5)
+        let warmup = Swift.min(1, Double(step + 1) / Double(StyleTrainingSettings.warmupSteps))
+        return StyleTrainingSettings.learningRate * warmup * (share < 0.5 ? 1 : 0.05 + 0.95 * (1 - share) / 0.5)
     }
 
     /// Draws one crop after the other, and corrects the parameters after each.
@@ -120,11 +120,11 @@ package struct StyleTrainer: IterativeTraining {
 
     private func crop(_ source: inout SplitMix64) -> Tensor {
         func draw(_ count: Int) -> Int { Int(source.next().multipliedFullWidth(by: UInt64(count)).high) }
-        let picture = contents[draw(contents.count)]
+        let image = contents[draw(contents.count)]
         let size = settings.cropSize
-        let x = draw(picture.width - size + 1)
-        let y = draw(picture.height - size + 1)
-        return picture.crop(x: x, y: y, width: size, height: size, isMirrored: draw(2) == 1)
+        let x = draw(image.width - size + 1)
+        let y = draw(image.height - size + 1)
+        return image.crop(x: x, y: y, width: size, height: size, isMirrored: draw(2) == 1)
     }
 
     /// Normally distributed noise (Box and Muller).
@@ -139,12 +139,12 @@ package struct StyleTrainer: IterativeTraining {
 
     // MARK: State
 
-    private static let mark = "MLSTYLE1"
+    private static let magic = "MLSTYLE1"
 
     /// The iteration, the parameters and the optimiser's state.
     package var state: [UInt8] {
         var writer = CheckpointWriter()
-        writer.append(Array(Self.mark.utf8))
+        writer.append(Array(Self.magic.utf8))
         writer.write(UInt64(iteration))
         writer.write(trainer.state)
         return writer.bytes
@@ -152,7 +152,7 @@ package struct StyleTrainer: IterativeTraining {
 
     package mutating func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the state of a style transfer", remedy: "start the training again")
-        guard try reader.readBytes(8).elementsEqual(Array(Self.mark.utf8)) else {
+        guard try reader.readBytes(8).elementsEqual(Array(Self.magic.utf8)) else {
             throw ModelError(.malformed, "these bytes are not the state of a style transfer; start the training again")
         }
         let count: UInt64 = try reader.readInteger()
@@ -181,11 +181,11 @@ package struct StyleDrawing: Sendable {
         self.parameters = parameters
     }
 
-    /// Draws a picture, in its own size.
-    package func drawn(_ picture: StylePicture) throws(ModelError) -> StylePicture {
-        let program = try GraphProgram(network.prediction(width: picture.width, height: picture.height))
-        let result = StylePicture(try program.run([picture.tensor] + parameters)[0])
-        guard result.width != picture.width || result.height != picture.height else { return result }
-        return StylePicture(result.crop(x: 0, y: 0, width: picture.width, height: picture.height, isMirrored: false))
+    /// Draws an image, in its own size.
+    package func drawn(_ image: StyleImage) throws(ModelError) -> StyleImage {
+        let program = try GraphProgram(network.prediction(width: image.width, height: image.height))
+        let result = StyleImage(try program.run([image.tensor] + parameters)[0])
+        guard result.width != image.width || result.height != image.height else { return result }
+        return StyleImage(result.crop(x: 0, y: 0, width: image.width, height: image.height, isMirrored: false))
     }
 }

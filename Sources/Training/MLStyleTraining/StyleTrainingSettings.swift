@@ -6,11 +6,11 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     package var iterations = 500
     /// The side of the crops that a step draws, in pixels; a multiple of 4.
     package var cropSize = 160
-    /// The side, or without a square the shorter side, of the style picture in pixels.
+    /// The side, or without a square the shorter side, of the style image in pixels.
     package var density = 256
     /// The strength of the style relative to the content, from 1 to 10.
     package var strength = 5
-    /// Whether changes of the drawn picture by noise in the crop are a part of the loss, so that videos flicker less.
+    /// Whether changes of the drawn image by noise in the crop are a part of the loss, so that videos flicker less.
     package var isForVideo = false
     package var isLite = false
     package var seed: UInt64 = 42
@@ -24,9 +24,9 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     /// The number of steps in which the network learns to draw the crop itself; a tenth of all steps at most.
     static let identitySteps = 40
     /// The number of steps in which the learning rate rises.
-    static let risingSteps = 20
+    static let warmupSteps = 20
 
-    /// The number of scales at which the loss network sees the drawn picture: whole, and halved.
+    /// The number of scales at which the loss network sees the drawn image: whole, and halved.
     var scales: Int { 2 }
     var styleWeight: Double { 1 }
     var colourWeight: Double { 10 }

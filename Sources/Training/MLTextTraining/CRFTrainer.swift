@@ -180,7 +180,7 @@ package final class CRFTrainer {
 }
 
 extension CRFTrainer: IterativeTraining {
-    private static let mark = "SWTAGS01"
+    private static let magic = "SWTAGS01"
 
     private var fingerprint: UInt64 {
         var print = Fingerprint(.splitMix)
@@ -192,7 +192,7 @@ extension CRFTrainer: IterativeTraining {
 
     /// The state from which `restore` continues.
     package var state: [UInt8] {
-        var writer = CheckpointWriter(mark: Self.mark, fingerprint: fingerprint, iteration: iteration)
+        var writer = CheckpointWriter(magic: Self.magic, fingerprint: fingerprint, iteration: iteration)
         writer.write(features.values)
         writer.write(transitions.values)
         return writer.bytes
@@ -203,7 +203,7 @@ extension CRFTrainer: IterativeTraining {
     /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
     package func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the checkpoint", remedy: "delete it and train again")
-        let iteration = try reader.readHead(mark: Self.mark, fingerprint: fingerprint)
+        let iteration = try reader.readHeader(magic: Self.magic, fingerprint: fingerprint)
         let features = try reader.readFiniteFloats(self.features.count * tags.count)
         let transitions = try reader.readFiniteFloats(self.transitions.count * tags.count)
         try reader.finish()

@@ -25,23 +25,27 @@ struct SparseTextMatrix {
         wordVectors: TextModel.Vectors?
     ) throws(ModelError) {
         let counts = try Self.counts(texts, features)
-        var texts = [UInt32]()
+        var documentFrequencies = [UInt32]()
         for text in counts {
             for (key, _) in text {
                 let position = table.insert(key)
-                if position == texts.count { texts.append(1) } else { texts[position] += 1 }
+                if position == documentFrequencies.count {
+                    documentFrequencies.append(1)
+                } else {
+                    documentFrequencies[position] += 1
+                }
             }
         }
         if minimumCount > 1 {
             var kept = KeyTable()
-            var keptTexts: [UInt32] = []
-            for (position, key) in table.keys.enumerated() where texts[position] >= minimumCount {
+            var keptFrequencies: [UInt32] = []
+            for (position, key) in table.keys.enumerated() where documentFrequencies[position] >= minimumCount {
                 _ = kept.insert(key)
-                keptTexts.append(texts[position])
+                keptFrequencies.append(documentFrequencies[position])
             }
-            (table, texts) = (kept, keptTexts)
+            (table, documentFrequencies) = (kept, keptFrequencies)
         }
-        scales = texts.map { Float(log(Double(1 + counts.count) / Double(1 + $0)) + 1) }
+        scales = documentFrequencies.map { Float(log(Double(1 + counts.count) / Double(1 + $0)) + 1) }
         starts.reserveCapacity(counts.count + 1)
         for text in counts {
             let row = TextModel.values(

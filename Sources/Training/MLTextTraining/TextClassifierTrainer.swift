@@ -7,9 +7,9 @@ import MLTrainingCore
 /// The hyperparameters of a text classifier's training.
 package struct TextClassifierSettings: Sendable {
     /// The longest word n-grams: 1 for words, 2 for bigrams too.
-    package var wordsInRow = 2
+    package var wordNGramLength = 2
     /// The lengths of character n-grams within words; `nil` for none.
-    package var runs: ClosedRange<Int>?
+    package var characterNGramLengths: ClosedRange<Int>?
     /// The BCP 47 tag of the language whose word boundaries apply; "" for none in particular.
     package var language = ""
     /// Features of fewer texts are dropped.
@@ -81,8 +81,8 @@ package final class TextClassifierTrainer {
         self.settings = settings
         self.targets = targets
         features = try TextFeatures(
-            wordsInRow: settings.wordsInRow,
-            runs: settings.runs,
+            wordNGramLength: settings.wordNGramLength,
+            characterNGramLengths: settings.characterNGramLengths,
             language: settings.language
         )
         table = try SparseTextMatrix(
@@ -319,7 +319,7 @@ package final class TextClassifierTrainer {
 }
 
 extension TextClassifierTrainer: IterativeTraining {
-    private static let mark = "SWTEXT02"
+    private static let magic = "SWTEXT02"
 
     private var fingerprint: UInt64 {
         var print = Fingerprint(.splitMix)
@@ -335,7 +335,7 @@ extension TextClassifierTrainer: IterativeTraining {
 
     /// The state from which `restore` continues.
     package var state: [UInt8] {
-        var writer = CheckpointWriter(mark: Self.mark, fingerprint: fingerprint, iteration: iteration)
+        var writer = CheckpointWriter(magic: Self.magic, fingerprint: fingerprint, iteration: iteration)
         writer.write(weights.values)
         writer.write(duals.values)
         writer.write([isConverged ? 1 : 0] as [Float])
@@ -347,7 +347,7 @@ extension TextClassifierTrainer: IterativeTraining {
     /// - Throws: When the bytes are not such a state; the trainer is then unchanged.
     package func restore(_ state: [UInt8]) throws(ModelError) {
         var reader = CheckpointReader(state, "the checkpoint", remedy: "delete it and train again")
-        let iteration = try reader.readHead(mark: Self.mark, fingerprint: fingerprint)
+        let iteration = try reader.readHeader(magic: Self.magic, fingerprint: fingerprint)
         let weights = try reader.readFiniteFloats(self.weights.count * labels.count)
         let duals = try reader.readFiniteFloats(self.duals.count * labels.count)
         let isConverged = try reader.readFiniteFloats(1) == [1]

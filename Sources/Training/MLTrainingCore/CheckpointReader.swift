@@ -2,7 +2,7 @@ package import MLNumerics
 
 /// Reads the output of `CheckpointWriter`.
 ///
-/// Any other bytes give an error of code `malformed` that names the contents, the place and the remedy; they never
+/// Any other bytes give an error of code `malformed` that names the contents, the position and the remedy; they never
 /// trap, and no count causes an allocation that is larger than the bytes that are left.
 package struct CheckpointReader: Sendable {
     private let bytes: [UInt8]
@@ -45,15 +45,15 @@ package struct CheckpointReader: Sendable {
         return Array(bytes[position...])
     }
 
-    /// Reads the head of a state, and compares it.
+    /// Reads the header of a state, and compares it.
     ///
     /// - Parameters:
-    ///   - mark: The eight bytes of the kind of state.
+    ///   - magic: The eight bytes of the kind of state.
     ///   - fingerprint: The fingerprint of the data and settings of the training that is restored.
     /// - Returns: The number of iterations that are done, below 2⁴⁰.
     /// - Throws: `.malformed` for other bytes, `.invalidInput` for a state of other data or settings.
-    package mutating func readHead(mark: String, fingerprint: UInt64) throws(ModelError) -> Int {
-        guard remaining >= 8, bytes[position..<position + 8].elementsEqual(mark.utf8) else {
+    package mutating func readHeader(magic: String, fingerprint: UInt64) throws(ModelError) -> Int {
+        guard remaining >= 8, bytes[position..<position + 8].elementsEqual(magic.utf8) else {
             throw ModelError(.malformed, "\(name) is not a state of this kind of training; \(remedy)")
         }
         position += 8

@@ -21,15 +21,15 @@ package struct CheckpointWriter: Sendable {
 
     package init() {}
 
-    /// Begins a state with its head, which `CheckpointReader.readHead` checks.
+    /// Begins a state with its header, which `CheckpointReader.readHeader` checks.
     ///
     /// - Parameters:
-    ///   - mark: Eight bytes that name the kind of state and the version of its format.
+    ///   - magic: Eight bytes that name the kind of state and the version of its format.
     ///   - fingerprint: The fingerprint of the data and settings that the state belongs to.
     ///   - iteration: The number of iterations that are done.
-    package init(mark: String, fingerprint: UInt64, iteration: Int) {
-        precondition(mark.utf8.count == 8)
-        append(Array(mark.utf8))
+    package init(magic: String, fingerprint: UInt64, iteration: Int) {
+        precondition(magic.utf8.count == 8)
+        append(Array(magic.utf8))
         write(fingerprint)
         write(UInt64(iteration))
     }

@@ -3,7 +3,7 @@ import MLKernels
 /// Columns discretised into at most 255 bins each; missing values are in bin 255.
 ///
 /// Bin b of a column holds the values x with cuts[b-1] ≤ x < cuts[b]. Bins are stored by groups of columns, each group
-/// row by row, so that one group's histograms fit in a near cache.
+/// row by row, so that one group's histograms fit in the L1 cache.
 ///
 /// `@unchecked Sendable`: the memory is written once, before it is shared.
 final class BinnedTable: @unchecked Sendable {
@@ -47,7 +47,7 @@ final class BinnedTable: @unchecked Sendable {
         }
         let cuts = found.map(\.cuts)
         // Padded so that each search takes the same number of steps.
-        let ladders = cuts.map { cuts in
+        let boundaryKeys = cuts.map { cuts in
             cuts.map(Self.key) + [Int32](repeating: .max, count: Self.binCount - cuts.count)
         }
         self.cuts = cuts
@@ -63,11 +63,11 @@ final class BinnedTable: @unchecked Sendable {
                 let first = column / groupWidth * groupWidth
                 let stride = Swift.min(groupWidth, width - first)
                 let position = bytes + first * rows + (column - first)
-                let (numbers, keys) = (table.columns[column], ladders[column])
+                let (numbers, keys) = (table.columns[column], boundaryKeys[column])
                 let values = numbers.span
-                let ladder = keys.span
+                let boundaries = keys.span
                 // Every column has as many rows as the table.
-                for row in range { position[row &* stride] = Self.bin(values[unchecked: row], ladder) }
+                for row in range { position[row &* stride] = Self.bin(values[unchecked: row], boundaries) }
             }
         }
     }

@@ -35,7 +35,7 @@ struct ExactTreeGrower: Sendable {
         let rule = SplitRule(lambda: settings.lambda, minChildWeight: settings.minChildWeight)
         var tree = RegressionTree()
         var sums = [GradientSum()]
-        // For each example its node's place in the level, or -1 when it is not in the sample or already in a leaf.
+        // For each example its node's position in the level, or -1 when it is not in the sample or already in a leaf.
         var positions = [Int32](repeating: -1, count: table.rowCount)
         var leaves = [Int32](repeating: -1, count: table.rowCount)
         for row in rows { positions[Int(row)] = 0 }
@@ -153,7 +153,7 @@ struct ExactTreeGrower: Sendable {
         let ordered = rows.span
         var open = sides.mutableSpan
         for index in 0..<count {
-            // The rows are those of the table, and the places those of the level.
+            // The rows are those of the table, and the positions those of the level.
             let row = Int(ordered[unchecked: ascending ? index : count - 1 - index])
             let position = Int(nodes[unchecked: row])
             guard position >= 0 else { continue }

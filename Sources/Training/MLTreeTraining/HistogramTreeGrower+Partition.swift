@@ -11,17 +11,17 @@ extension HistogramTreeGrower {
         _ spare: inout [Int32]
     ) -> [Int] {
         let blocks = splits.enumerated().flatMap { index, split in
-            pieces(of: split.open.rows).map { (split: index, rows: $0) }
+            chunks(of: split.open.rows).map { (split: index, rows: $0) }
         }
-        var lefts = [Int](repeating: 0, count: blocks.count)
+        var leftCounts = [Int](repeating: 0, count: blocks.count)
         // Splits are only read; each block has rows and an entry of its own, in the spare order and back in the order.
         nonisolated(unsafe) let splits = splits
         return order.withUnsafeMutableBufferPointer { buffer in
             nonisolated(unsafe) let order = buffer
             return spare.withUnsafeMutableBufferPointer { buffer in
                 nonisolated(unsafe) let spare = buffer
-                lefts.withUnsafeMutableBufferPointer { buffer in
-                    nonisolated(unsafe) let lefts = buffer
+                leftCounts.withUnsafeMutableBufferPointer { buffer in
+                    nonisolated(unsafe) let leftCounts = buffer
                     // Each block is partitioned in place: left examples first, into the spare order.
                     Workers.parallelFor(blocks.count) { index, _ in
                         let block = blocks[index]
@@ -40,21 +40,21 @@ extension HistogramTreeGrower {
                                 left &+= isLeft
                             }
                         }
-                        lefts[index] = left - block.rows.lowerBound
+                        leftCounts[index] = left - block.rows.lowerBound
                     }
                 }
                 var counts = [Int](repeating: 0, count: splits.count)
-                for (block, left) in zip(blocks, lefts) { counts[block.split] += left }
+                for (block, left) in zip(blocks, leftCounts) { counts[block.split] += left }
                 var starts: [(left: Int, right: Int)] = []
                 var next = splits.enumerated().map { index, split in
                     (left: split.open.rows.lowerBound, right: split.open.rows.lowerBound + counts[index])
                 }
-                for (block, left) in zip(blocks, lefts) {
+                for (block, left) in zip(blocks, leftCounts) {
                     starts.append(next[block.split])
                     next[block.split].left += left
                     next[block.split].right += block.rows.count - left
                 }
-                let (fixed, positions) = (lefts, starts)
+                let (fixed, positions) = (leftCounts, starts)
                 Workers.parallelFor(blocks.count) { index, _ in
                     let (block, left) = (blocks[index], fixed[index])
                     let start = block.rows.lowerBound
@@ -71,7 +71,7 @@ extension HistogramTreeGrower {
     }
 
     /// Finds the leaves of the examples that were not in the sample.
-    func settle(_ leaves: inout [Int32], _ tree: RegressionTree) {
+    func assignUnsampled(_ leaves: inout [Int32], _ tree: RegressionTree) {
         for row in leaves.indices where leaves[row] < 0 {
             leaves[row] = Int32(tree.leafIndex { examples.columns[$0][row] })
         }

@@ -32,7 +32,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             singles = []
             return
         }
-        // A sample is enough to place the edges here; groups are narrower because cells are twice as large.
+        // A sample is enough to choose the edges here; groups are narrower because cells are twice as large.
         self.table = BinnedTable(table, bins: bins, sampleCount: 1 << 14, groupWidth: 8)
         singles = self.table.singles(table)
     }
@@ -72,7 +72,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
 
         init(count: Int) { self.count = count }
 
-        func lend(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
+        func withScratch(_ body: (SplitRefinement.Scratch) -> SplitCandidate) -> SplitCandidate {
             let byteCount = SplitRefinement.Scratch.byteCount(count)
             let memory = free.withLock { $0.popLast() } ?? AlignedMemory(byteCount: byteCount)
             defer { free.withLock { $0.append(memory) } }
@@ -139,7 +139,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             level = next
             depth += 1
         }
-        if rows.count < table.rowCount { settle(&leaves, tree) }
+        if rows.count < table.rowCount { assignUnsampled(&leaves, tree) }
         return GrownTree(tree: tree, sums: sums, leaves: leaves)
     }
 
@@ -158,7 +158,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
             ordered.withUnsafeMutableBufferPointer { buffer in
                 nonisolated(unsafe) let ordered = buffer
                 nonisolated(unsafe) let order = order
-                let blocks = nodes.flatMap { node in pieces(of: node.rows) }
+                let blocks = nodes.flatMap { node in chunks(of: node.rows) }
                 Workers.parallelFor(blocks.count) { block, _ in
                     for position in blocks[block] { ordered[position] = Cell.example(gradients[Int(order[position])]) }
                 }
@@ -181,7 +181,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
         }
     }
 
-    func pieces(of rows: Range<Int>) -> [Range<Int>] {
+    func chunks(of rows: Range<Int>) -> [Range<Int>] {
         stride(from: rows.lowerBound, to: rows.upperBound, by: 1 << 15).map {
             $0..<Swift.min(rows.upperBound, $0 + 1 << 15)
         }
@@ -224,7 +224,7 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                     if let cells = cells(level, index, feature) {
                         found[task] = search(level[index].sum, cells, feature)
                     } else {
-                        found[task] = scratchPool.lend {
+                        found[task] = scratchPool.withScratch {
                             search(level[index], order, gradients, feature, bins: nil, $0)
                         }
                     }
@@ -278,12 +278,12 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 return own.reduce(Float(rule.gain(level[index].sum))) { Swift.max($0, $1.best) }
                     * (1 - SplitBounds.slack)
             }
-            func look(at tasks: [Int]) {
+            func examine(_ tasks: [Int]) {
                 let lowerBound = lowerBound
                 Workers.parallelFor(tasks.count) { position, _ in
                     let task = tasks[position]
                     let (index, upper) = (task / width, uppers + task * BinnedTable.binCount)
-                    found[task] = scratchPool.lend { scratch in
+                    found[task] = scratchPool.withScratch { scratch in
                         refine(
                             level[index],
                             order,
@@ -301,13 +301,13 @@ struct HistogramTreeGrower<Cell: HistogramCell>: Sendable {
                 let own = index * width..<(index + 1) * width
                 return own.reduce(own.lowerBound) { bounds[$1].best > bounds[$0].best ? $1 : $0 }
             }
-            look(at: firsts)
+            examine(firsts)
             for index in level.indices {
                 let brought = found[firsts[index]].gain + Float(rule.gain(level[index].sum))
                 lowerBound[index] = Swift.max(lowerBound[index], brought * (1 - SplitBounds.slack))
             }
-            look(
-                at: bounds.indices.filter { task in
+            examine(
+                bounds.indices.filter { task in
                     let index = task / width
                     return task != firsts[index] && !(bounds[task].maximum < lowerBound[index])
                 }

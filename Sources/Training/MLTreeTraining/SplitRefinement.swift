@@ -77,9 +77,9 @@ struct SplitRefinement {
             gradients[position] = gradient
         }
 
-        func copy(_ position: Int, to target: Entries, _ targetPlace: Int) {
-            target.keys[targetPlace] = keys[position]
-            target.gradients[targetPlace] = gradients[position]
+        func copy(_ position: Int, to target: Entries, _ targetIndex: Int) {
+            target.keys[targetIndex] = keys[position]
+            target.gradients[targetIndex] = gradients[position]
         }
 
         func copy(_ range: Range<Int>, to target: Entries) {
@@ -290,7 +290,7 @@ struct SplitRefinement {
     /// Up to this many examples are sorted by counting the smaller ones of each.
     private static let few = 32
 
-    /// Sorts the entries of some places by key, stably.
+    /// Sorts the entries at some positions by key, stably.
     private static func sort(_ positions: Range<Int>, _ scratch: Scratch) {
         let (found, sorted) = (scratch.found, scratch.sorted)
         guard positions.count > few else {

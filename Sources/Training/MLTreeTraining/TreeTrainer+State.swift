@@ -39,14 +39,14 @@ extension RegressionTree {
     fileprivate init(from reader: inout CheckpointReader, columnCount: Int) throws(ModelError) {
         let features = try reader.readArray(of: Int32.self)
         let thresholds = try reader.readArray(of: Float.self)
-        let lefts = try reader.readArray(of: Int32.self)
-        let rights = try reader.readArray(of: Int32.self)
+        let leftChildren = try reader.readArray(of: Int32.self)
+        let rightChildren = try reader.readArray(of: Int32.self)
         let missing = try reader.readArray(of: UInt8.self)
         let values = try reader.readArray(of: Float.self)
         let gains = try reader.readArray(of: Float.self)
         let count = features.count
         guard count > 0,
-            [thresholds.count, lefts.count, rights.count, missing.count, values.count, gains.count]
+            [thresholds.count, leftChildren.count, rightChildren.count, missing.count, values.count, gains.count]
                 .allSatisfy({ $0 == count })
         else { throw reader.damaged("a tree") }
         nodes = []
@@ -54,8 +54,8 @@ extension RegressionTree {
             var node = Node.empty
             node.feature = features[position]
             node.threshold = thresholds[position]
-            node.left = lefts[position]
-            node.right = rights[position]
+            node.left = leftChildren[position]
+            node.right = rightChildren[position]
             node.missingGoesLeft = missing[position] != 0
             node.value = values[position]
             node.gain = gains[position]

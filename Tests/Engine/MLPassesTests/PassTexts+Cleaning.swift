@@ -298,7 +298,7 @@ extension PassText {
         },
 
         .of(
-            RaiseReshapes(),
+            HoistReshapes(),
             "rows that are regrouped behind a linear",
             from: """
                 func main(tensor<fp32, [4, 2]> x) {
@@ -320,7 +320,7 @@ extension PassText {
             return [try builder.add(Reshape(), product, builder.counts(2, 2, 3), name: "y")]
         },
         .of(
-            RaiseReshapes(),
+            HoistReshapes(),
             leaves: "columns that are regrouped, and products that others see",
             """
             func main(tensor<fp32, [4, 2]> x) {

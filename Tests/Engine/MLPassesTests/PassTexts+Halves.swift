@@ -102,7 +102,7 @@ extension PassText {
         },
 
         .of(
-            ReadHalfParts(),
+            SliceBeforeWidening(),
             "a slice of a state",
             from: """
                 func main(tensor<fp16, [3, 2]> state) {
@@ -121,7 +121,7 @@ extension PassText {
             return [try builder.add(SliceBySize(), wide, builder.counts(1, 0), builder.counts(1, 2), name: "y")]
         },
         .of(
-            ReadHalfParts(),
+            SliceBeforeWidening(),
             leaves: "a slice of everything",
             """
             func main(tensor<fp16, [3, 2]> state) {

@@ -6,7 +6,8 @@ import MLPasses
 import MLRuntime
 import Testing
 
-/// Networks with quantised weights and activations: whole numbers give the answers of the operations as they are written.
+/// Networks with quantised weights and activations: quantised integers give the answers of the operations as they are
+/// written.
 struct UseIntegersTests {
     private static let full = GraphExecutable.Pipeline(
         optimize: { (graph) throws(ModelError) in try PassPipeline.optimize(graph) },

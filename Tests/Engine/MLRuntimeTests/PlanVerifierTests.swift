@@ -135,6 +135,6 @@ struct PlanVerifierTests {
         let error = #expect(throws: ModelError.self) {
             try PlanVerifier(graph: graph, positions: positions, steps: [0]).verify()
         }
-        #expect(error?.message.contains("two results, 'low' and 'high', to one place") == true)
+        #expect(error?.message.contains("two results, 'low' and 'high', to one location") == true)
     }
 }

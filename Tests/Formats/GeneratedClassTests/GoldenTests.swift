@@ -11,7 +11,7 @@ struct GoldenTests {
     private static func golden(_ sample: Sample) -> URL {
         let folder = sample.isOld ? "GeneratedClassesInSwift5" : "GeneratedClassTests/Goldens"
         return tests.appendingPathComponent(folder).appendingPathComponent(
-            SwiftIdentifier.ofClass(sample.name) + ".swift"
+            SwiftIdentifier.className(sample.name) + ".swift"
         )
     }
 

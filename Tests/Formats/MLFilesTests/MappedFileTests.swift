@@ -38,7 +38,7 @@ struct MappedFileTests {
             let storage = try MappedFile(path).storage
             let region = TensorStorage(regionOf: storage, offset: 2 * 4096 + 4, byteCount: 16)
             #expect(truncate(path, 4096) == 0)
-            #expect(region.withPassingBytes(from: 0, count: 16) { $0.load(as: UInt32.self) } == 0)
+            #expect(region.withTransientBytes(from: 0, count: 16) { $0.load(as: UInt32.self) } == 0)
             #expect(throws: ModelError.self) { try region.checkWhole() }
         }
     }
@@ -57,7 +57,7 @@ struct MappedFileTests {
                             if isShortened { #expect(truncate(path, 4096) == 0) }
                             let sum = mapped.withBytes { $0.reduce(0) { $0 + Int($1) } }
                             #expect(sum == (isShortened ? 4096 : 4 * 4096))
-                            #expect((mapped.storage.shortenedFile == path) == isShortened)
+                            #expect((mapped.storage.truncatedFile == path) == isShortened)
                         }
                     }
                 }

@@ -39,7 +39,7 @@ import Testing
             for name in ["p", "q"] {
                 let file = try ModelFile.open(path: folder + "/\(name).mlpackage")
                 #expect(file.specification == Seeds.program)
-                #expect(file.foreignItems == [])
+                #expect(file.unlistedItems == [])
                 let blob = try file.blob(fileName: "@model_path/weights/weight.bin", offset: 64)
                 #expect(try blob.tensor(shape: [4]).values == [1, 2, 3, 4])
                 let stored = folder + "/\(name).mlpackage/Data/com.apple.CoreML/weights/weight.bin"
@@ -63,7 +63,7 @@ import Testing
             let manifest = PackageManifest(items: items, rootIdentifier: "A")
             try FileAccess.write(manifest.json, to: package + "/Manifest.json")
             let file = try ModelFile.open(path: package)
-            #expect(file.foreignItems == ["org.example/notes.txt", "stray"])
+            #expect(file.unlistedItems == ["org.example/notes.txt", "stray"])
             let blob = try file.blob(fileName: "@model_path/weights/weight.bin", offset: 64)
             #expect(blob.elementCount == 4)
 

@@ -54,7 +54,7 @@ import Testing
         #expect(message { _ in } == "")
         let cases: [(String, (inout [UInt8]) -> Void)] = [
             ("weight.bin › header", { $0.removeLast($0.count - 63) }), ("header.version", { $0[4] = 9 }),
-            ("mark", { $0[64] = 0 }), ("dataType", { $0[68] = 77 }), ("sizeInBytes", { $0[79] = 0xFF }),
+            ("magic", { $0[64] = 0 }), ("dataType", { $0[68] = 77 }), ("sizeInBytes", { $0[79] = 0xFF }),
             ("sizeInBytes", { $0[87] = 0xFF }), ("sizeInBytes", { $0[80] = 0xFF }),
             ("not a whole number", { $0[72] = 15 }), ("takes 4 elements", { $0[72] = 12 }),
             ("sizeInBytes", { $0.removeLast() }),

@@ -56,7 +56,7 @@ struct GeneratorTests {
         ("MobileNetV2.int8", "MobileNetV2_int8"),
     ])
     func filesBecomeClasses(file: String, name: String) throws {
-        #expect(SwiftIdentifier.ofClass(file) == name)
+        #expect(SwiftIdentifier.className(file) == name)
         let source = try Self.source(Self.model([]), named: file)
         #expect(source.contains("\nclass \(name): @unchecked Sendable {"))
         #expect(source.contains("forResource: \"\(file)\", withExtension: \"mlmodelc\""))

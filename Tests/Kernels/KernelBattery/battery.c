@@ -127,7 +127,7 @@ static void whole_products(const cml_isa *isa) {
     }
 }
 
-// Minimal filtering of lines, slices, groups and interleaved planes.
+// Winograd convolution of lines, slices, groups and interleaved planes.
 static void filters(const cml_isa *isa) {
     // extents, kernel, dilation of the last two axes, pad of those, inputs, outputs, groups
     static const long cases[][11] = {
@@ -141,7 +141,7 @@ static void filters(const cml_isa *isa) {
                             .in_channels = d[8], .out_channels = d[9], .groups = d[10]};
         for (int axis = 0; axis < 3; axis++) s.out[axis] = s.in[axis];
         s.method = cml_conv_choose(&s);
-        if (s.method == CML_CONV_DIRECT) fprintf(stderr, "minimal filtering was not chosen for case %ld\n", index), abort();
+        if (s.method == CML_CONV_DIRECT) fprintf(stderr, "Winograd convolution was not chosen for case %ld\n", index), abort();
         const long taps = d[3] * d[4] * d[5], each = d[8] / d[10], outputs = d[9] / d[10], pixels = d[0] * d[1] * d[2];
         float *x = numbers(pixels * d[8]), *y = numbers(pixels * d[9]), *bias = numbers(d[9]);
         float *weights = numbers(taps * each * d[9]);
@@ -149,7 +149,7 @@ static void filters(const cml_isa *isa) {
         cml_conv_pack(isa, &s, weights, CML_F32, outputs * each * taps, each * taps, taps, packed);
         cml_epilogue e = {.bias = bias, .function = index % 2 ? CML_RELU : CML_IDENTITY};
         cml_conv(isa, &s, x, packed, CML_F32, y, &e);
-        record("minimal filtering", index, y, pixels * d[9]);
+        record("Winograd convolution", index, y, pixels * d[9]);
     }
 }
 

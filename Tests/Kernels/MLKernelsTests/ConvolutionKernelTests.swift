@@ -70,9 +70,9 @@ extension KernelTests {
             Problem(input: [1, 1], kernel: [3, 3], channels: (40, 32, 1), padding: (1, 1)),
         ]
 
-        /// Shapes for which minimal filtering is chosen: planes, lines along each axis, slices, groups, dilations that divide
-        /// no extent, and tiles beyond every edge.
-        static let filteredProblems = [
+        /// Shapes for which Winograd convolution is chosen: planes, lines along each axis, slices, groups, dilations
+        /// that divide no extent, and tiles beyond every edge.
+        static let winogradProblems = [
             Problem(input: [24, 26], kernel: [3, 3], channels: (33, 40, 1), padding: (1, 1)),
             Problem(input: [27, 25], kernel: [3, 3], channels: (64, 36, 1), padding: (0, 1), batch: 2),
             Problem(input: [14, 14], kernel: [3, 3], channels: (128, 48, 1), padding: (1, 1)),
@@ -92,8 +92,8 @@ extension KernelTests {
         ]
 
         /// Errors are relative to the largest output.
-        @Test(arguments: filteredProblems)
-        func minimalFiltering(problem: Problem) {
+        @Test(arguments: winogradProblems)
+        func winograd(problem: Problem) {
             var source = NumberSource(seed: 77)
             let (inputs, outputs, groups) = problem.channels
             let taps = problem.kernel.reduce(1, *)
@@ -129,7 +129,7 @@ extension KernelTests {
                     groups: groups,
                     geometry: geometry
                 )
-                #expect(single.byteCount == half.byteCount, "minimal filtering was not chosen")
+                #expect(single.byteCount == half.byteCount, "Winograd convolution was not chosen")
                 for (packed, sums) in zip([single, half], sums) {
                     let expected = sums.indices.map {
                         max(0, sums[$0] + Double(bias[$0 % outputs]) + Double(residual[$0]))

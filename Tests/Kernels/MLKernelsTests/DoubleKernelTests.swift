@@ -13,7 +13,7 @@ extension KernelTests {
             let b = source.floats(columns * bStride).map(Double.init)
             forEachInstructionSet { set in
                 var y = [Double](repeating: 99, count: rows * stride)
-                DoubleKernel.dots(
+                DoubleKernel.dotProducts(
                     a,
                     rows: rows,
                     stride: aStride,

@@ -52,7 +52,7 @@ extension KernelTests {
                 }
                 forEachInstructionSet { set in
                     var y = [Int32](repeating: 99, count: expected.count + 1)
-                    ReductionKernel.extremePosition(
+                    ReductionKernel.argExtreme(
                         integers: x,
                         into: &y,
                         outer: outer,

@@ -2,8 +2,8 @@ import MLKernels
 import Testing
 
 extension KernelTests {
-    /// Products of whole numbers, of 16 bits or bytes, have exact sums, and their results the numbers of plain arithmetic: all factors are powers
-    /// of two here, so that nothing is rounded but on the grids.
+    /// Products of quantised integers, of 16 bits or bytes, have exact sums, and their results the numbers of plain
+    /// arithmetic: all factors are powers of two here, so that nothing is rounded but on the grids.
     @Suite struct IntegerProductTests {
         struct Problem: Sendable, CustomStringConvertible {
             /// Batch and spatial extents; a matrix product of as many rows, if there is no kernel.
@@ -20,7 +20,8 @@ extension KernelTests {
             var isSigned = true
             var hasZeros = false
             var isTermsFirst = false
-            /// As a factor of the results: rounded before a residual is added, the residual as whole numbers or as floats.
+            /// As a factor of the results: rounded before a residual is added, the residual as quantised integers or as
+            /// floats.
             var isRounded = false
             var residual = 0
             var function = UnaryFunction.identity
@@ -115,21 +116,21 @@ extension KernelTests {
             let bias = source.integers(problem.columns, upTo: 50).map { Float($0) / 4 }
             let count = problem.input[0] * problem.output.reduce(1, *) * problem.columns
             let residual = source.integers(count, upTo: 127).map { problem.isBytes ? abs($0) : $0 }
-            let wholes: WholeNumbers =
+            let wholes: QuantizedIntegers =
                 problem.isBytes
                 ? .bytes(pointer(residual.map { UInt8($0) })) : .shorts(pointer(residual.map { Int16($0) }))
             let floats = pointer(residual.map { Float($0) * 0.125 })
-            let coarse = NumberGrid(inverse: 4, step: 0.25, low: -127, high: 127)
-            let grid = NumberGrid(inverse: 2, step: 0.5, low: problem.isBytes ? 0 : -100, high: 90)
-            let first: WholeNumbers = problem.isBytes ? .bytes(pointer(x.map { UInt8($0) })) : .shorts(pointer(x))
+            let coarse = LinearQuantizer(inverse: 4, step: 0.25, low: -127, high: 127)
+            let grid = LinearQuantizer(inverse: 2, step: 0.5, low: problem.isBytes ? 0 : -100, high: 90)
+            let first: QuantizedIntegers = problem.isBytes ? .bytes(pointer(x.map { UInt8($0) })) : .shorts(pointer(x))
             var expected = Self.sums(problem, x, codes, zero)
             for place in expected.indices {
                 let column = place % problem.columns
                 var value = expected[place] * Double(scale[column]) + Double(bias[column])
-                if problem.isRounded { value = Self.whole(value, coarse) * 0.25 }
+                if problem.isRounded { value = Self.quantized(value, coarse) * 0.25 }
                 if problem.residual > 0 { value += Double(residual[place]) * 0.125 }
                 value = Self.apply(problem.function, value)
-                expected[place] = problem.isWhole ? Self.whole(value, grid) : value
+                expected[place] = problem.isWhole ? Self.quantized(value, grid) : value
             }
             forEachInstructionSet { set in
                 let weights = codes.withUnsafeBytes {
@@ -149,8 +150,8 @@ extension KernelTests {
                 var y = [Float](repeating: 0, count: count)
                 var found = [Int16](repeating: 0, count: count)
                 found.withUnsafeMutableBytes { found in
-                    let numbers = WholeResults(found.baseAddress!, areBytes: problem.isBytes)
-                    let finish = IntegerKernel.Finish(
+                    let numbers = MutableQuantizedIntegers(found.baseAddress!, areBytes: problem.isBytes)
+                    let pipeline = IntegerKernel.OutputPipeline(
                         scale: pointer(scale),
                         bias: pointer(bias),
                         rounded: problem.isRounded ? coarse : nil,
@@ -160,7 +161,7 @@ extension KernelTests {
                         function: problem.function,
                         codes: problem.isWhole ? (numbers, grid) : nil
                     )
-                    Self.run(problem, first, weights, &y, finish)
+                    Self.run(problem, first, weights, &y, pipeline)
                 }
                 let bytes = found.withUnsafeBytes { $0.prefix(count).map { Float($0) } }
                 let results = problem.isWhole ? problem.isBytes ? bytes : found.map { Float($0) } : y
@@ -171,40 +172,40 @@ extension KernelTests {
         @Test func grids() {
             let x: [Float] = [-1000, -2.5, -1.5, -0.5, 0, 0.25, 0.5, 1.5, 2.5, 3.25, 1000, .infinity, -.infinity, .nan]
             let source = (0..<50).map { x[$0 % x.count] }
-            let grid = NumberGrid(inverse: 1, step: 0.5, low: -20, high: 30)
+            let grid = LinearQuantizer(inverse: 1, step: 0.5, low: -20, high: 30)
             let wanted = source.map { $0.isNaN ? -20 : min(max($0, -20), 30).rounded(.toNearestOrEven) }
             forEachInstructionSet { set in
                 var whole = [Int16](repeating: 99, count: source.count)
                 var rounded = [Float](repeating: 99, count: source.count)
                 var back = rounded
                 whole.withUnsafeMutableBufferPointer {
-                    grid.whole(source, into: .shorts($0.baseAddress!), count: source.count)
+                    grid.quantize(source, into: .shorts($0.baseAddress!), count: source.count)
                 }
-                grid.rounded(source, into: &rounded, count: source.count)
-                NumberGrid.reals(.shorts(pointer(whole)), step: 0.5, into: &back, count: source.count)
+                grid.fakeQuantize(source, into: &rounded, count: source.count)
+                LinearQuantizer.dequantize(.shorts(pointer(whole)), step: 0.5, into: &back, count: source.count)
                 #expect(whole.map { Float($0) } == wanted, "\(set)")
                 #expect(rounded == wanted.map { $0 * 0.5 }, "\(set)")
                 #expect(back == rounded, "\(set)")
-                let positive = NumberGrid(inverse: 1, step: 0.5, low: 0, high: 30)
+                let positive = LinearQuantizer(inverse: 1, step: 0.5, low: 0, high: 30)
                 var bytes = [UInt8](repeating: 99, count: source.count)
                 bytes.withUnsafeMutableBufferPointer {
-                    positive.whole(source, into: .bytes($0.baseAddress!), count: source.count)
+                    positive.quantize(source, into: .bytes($0.baseAddress!), count: source.count)
                 }
                 #expect(bytes.map { Float($0) } == wanted.map { max($0, 0) }, "\(set)")
-                NumberGrid.reals(.bytes(pointer(bytes)), step: 0.5, into: &back, count: source.count)
+                LinearQuantizer.dequantize(.bytes(pointer(bytes)), step: 0.5, into: &back, count: source.count)
                 #expect(back == wanted.map { max($0, 0) * 0.5 }, "\(set)")
             }
         }
 
         private static func run(
             _ problem: Problem,
-            _ x: WholeNumbers,
+            _ x: QuantizedIntegers,
             _ weights: IntegerWeights,
             _ y: inout [Float],
-            _ finish: IntegerKernel.Finish
+            _ pipeline: IntegerKernel.OutputPipeline
         ) {
             guard !problem.kernel.isEmpty else {
-                IntegerKernel.multiply(x, rows: problem.input[0], by: weights, into: &y, finish: finish)
+                IntegerKernel.multiply(x, rows: problem.input[0], by: weights, into: &y, pipeline: pipeline)
                 return
             }
             let geometry = ConvolutionGeometry(
@@ -215,10 +216,10 @@ extension KernelTests {
                 dilations: problem.kernel.map { _ in 1 },
                 paddingBefore: problem.kernel.map { _ in problem.padding }
             )
-            IntegerKernel.convolve(x, weights, kernel: problem.kernel, geometry, into: &y, finish: finish)
+            IntegerKernel.convolve(x, weights, kernel: problem.kernel, geometry, into: &y, pipeline: pipeline)
         }
 
-        private static func whole(_ x: Double, _ grid: NumberGrid) -> Double {
+        private static func quantized(_ x: Double, _ grid: LinearQuantizer) -> Double {
             min(max((x * Double(grid.inverse)).rounded(.toNearestOrEven), Double(grid.low)), Double(grid.high))
         }
 

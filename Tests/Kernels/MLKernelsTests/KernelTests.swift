@@ -1,4 +1,4 @@
 import Testing
 
-/// All kernel tests, one after another: they switch the process's instruction set.
-@Suite(.serialized) enum KernelTests {}
+/// All kernel tests, one after another; together they call every kernel of every instruction set of this processor.
+@Suite(.serialized, .kernelCensus) enum KernelTests {}

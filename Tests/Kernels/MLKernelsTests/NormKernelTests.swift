@@ -3,7 +3,7 @@ import MLKernels
 import Testing
 
 extension KernelTests {
-    /// Normalisation along an axis in the middle and over neighbouring channels, and points blended from planes.
+    /// Normalisation along an axis in the middle and over neighbouring channels, and points sampled from planes.
     @Suite struct NormKernelTests {
         @Test(arguments: [(1, 1, 1), (2, 5, 3), (3, 40, 33), (1, 7, 600)], [false, true])
         func columnNorms(shape: (outer: Int, axis: Int, inner: Int), isScaled: Bool) {
@@ -53,7 +53,7 @@ extension KernelTests {
             }
             forEachInstructionSet { set in
                 var y = [Float](repeating: 99, count: x.count + 1)
-                NormalizationKernel.neighbourNorm(
+                NormalizationKernel.localResponseNorm(
                     x,
                     into: &y,
                     outer: outer,
@@ -72,32 +72,32 @@ extension KernelTests {
 
         /// An element whose share is 0 does not count, whatever it is.
         @Test(arguments: [1, 4, 8], [1, 19, 300])
-        func blends(taps: Int, count: Int) {
+        func samples(taps: Int, count: Int) {
             var source = NumberSource(seed: UInt64(taps * count))
             let (planes, plane) = (3, 50)
             var x = source.floats(planes * plane)
             x[7] = .nan
-            let places = (0..<taps * count).map { _ in Int32(abs(source.next()) * 49) }
-            let shares = places.map { $0 == 7 ? 0 : source.next() }
-            let added = source.floats(count)
+            let positions = (0..<taps * count).map { _ in Int32(abs(source.next()) * 49) }
+            let weights = positions.map { $0 == 7 ? 0 : source.next() }
+            let bias = source.floats(count)
             let expected = (0..<planes * count).map { index -> Double in
-                (0..<taps).reduce(Double(added[index % count])) { sum, tap in
+                (0..<taps).reduce(Double(bias[index % count])) { sum, tap in
                     let at = tap * count + index % count
-                    guard shares[at] != 0 else { return sum }
-                    return sum + Double(shares[at]) * Double(x[index / count * plane + Int(places[at])])
+                    guard weights[at] != 0 else { return sum }
+                    return sum + Double(weights[at]) * Double(x[index / count * plane + Int(positions[at])])
                 }
             }
             forEachInstructionSet { set in
                 var y = [Float](repeating: 99, count: planes * count + 1)
-                BlendKernel.run(
+                SamplingKernel.run(
                     x,
                     into: &y,
                     planes: planes,
                     plane: plane,
                     taps: taps,
-                    positions: places,
-                    shares: shares,
-                    added: added,
+                    positions: positions,
+                    weights: weights,
+                    bias: bias,
                     count: count
                 )
                 #expect(worstError(y.dropLast(), expected) < 1e-5, "\(set)")

@@ -44,9 +44,9 @@ extension KernelTests {
 
         @Test func positions() {
             var y = [Int32](repeating: 0, count: 3)
-            ReductionKernel.extremePosition([1, 5, 2, 7, 5, 2], into: &y, outer: 1, axis: 2, inner: 3)
+            ReductionKernel.argExtreme([1, 5, 2, 7, 5, 2], into: &y, outer: 1, axis: 2, inner: 3)
             #expect(y == [1, 0, 0])
-            ReductionKernel.extremePosition([3, 1, 1, 2], into: &y, outer: 1, axis: 4, inner: 1, smallest: true)
+            ReductionKernel.argExtreme([3, 1, 1, 2], into: &y, outer: 1, axis: 4, inner: 1, smallest: true)
             #expect(y[0] == 1)
         }
 
@@ -63,7 +63,7 @@ extension KernelTests {
                     }
                     forEachInstructionSet { set in
                         var y = [Int32](repeating: 99, count: expected.count + 1)
-                        ReductionKernel.extremePosition(
+                        ReductionKernel.argExtreme(
                             x,
                             into: &y,
                             outer: outer,

@@ -18,9 +18,9 @@ struct NumberSource {
     }
 }
 
-/// Runs `body` with the kernels of each instruction set of this processor.
+/// Runs `body` with the kernels of each instruction set of this processor, and counts their calls for `KernelCensus`.
 func forEachInstructionSet(_ body: (InstructionSet) -> Void) {
-    for table in KernelTable.available { table.perform { body(table.instructionSet) } }
+    for table in KernelTable.counting { table.perform { body(table.instructionSet) } }
 }
 
 /// The largest difference over 1 + |expected|; infinite when NaN or infinities do not match.

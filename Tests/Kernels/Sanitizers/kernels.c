@@ -177,8 +177,8 @@ static void reductions(void) {
     cml_normalize_columns(isa, x, y, outer, axis, inner, 1e-5f, gamma, NULL);
     cml_instance_norm_inner(isa, x, y, outer, axis, inner, 1e-5f, gamma, gamma, CML_RELU, 0, 0);
     for (int plain = 0; plain < 2; plain++) {
-        const cml_neighbours around = {draw(0, 4), draw(0, 4), 1e-3f, 1, plain ? 0.75f : 0.6f};
-        cml_neighbour_norm(isa, x, y, outer, axis, inner, &around);
+        const cml_local_response around = {draw(0, 4), draw(0, 4), 1e-3f, 1, plain ? 0.75f : 0.6f};
+        cml_local_response_norm(isa, x, y, outer, axis, inner, &around);
     }
     const cml_affine affine = {.outer = outer, .channels = axis, .inner = inner, .scale = gamma, .shift = gamma};
     cml_affine_apply(isa, &affine, x, y);
@@ -231,9 +231,9 @@ static void movement(void) {
         const long items = draw(1, 20);
         int32_t *places = integers(items * 2, -40, 40);
         float *updates = floats(items * inner, 1);
-        cml_scatter_places(mode, 0, 4, extents, 2, inner, places, items, updates, f);
-        cml_scatter_places(mode, 1, 4, extents, 2, inner, places, items, updates, i32);
-        cml_gather_places(4, f, 1, n, extents, 2, inner, places, items, updates);
+        cml_scatter_nd(mode, 0, 4, extents, 2, inner, places, items, updates, f);
+        cml_scatter_nd(mode, 1, 4, extents, 2, inner, places, items, updates, i32);
+        cml_gather_nd(4, f, 1, n, extents, 2, inner, places, items, updates);
         free(places), free(updates);
     }
     const long best = draw(1, axis);
@@ -340,7 +340,7 @@ static void windows(void) {
         places[t] = place;
         shares[t] = share;
     }
-    cml_blend(isa, x, planes, h * w, taps, places, shares, added, y, points);
+    cml_sample(isa, x, planes, h * w, taps, places, shares, added, y, points);
     for (long o = 0; o < planes * points; o++) {
         double sum = added[o % points];
         for (long t = 0; t < taps; t++)
@@ -360,7 +360,7 @@ static void histograms(void) {
     double *cells = memory((size_t)columns * 256 * 4 * sizeof(double)), *wanted = memory((size_t)columns * 256 * 4 * sizeof(double));
     memset(cells, 0, (size_t)columns * 256 * 4 * sizeof(double));
     memset(wanted, 0, (size_t)columns * 256 * 4 * sizeof(double));
-    cml_sum_cells(isa, order, count, examples, bins, columns, cells);
+    cml_histogram_add(isa, order, count, examples, bins, columns, cells);
     for (long i = 0; i < count; i++)
         for (long column = 0; column < columns; column++)
             for (long k = 0; k < 4; k++)
@@ -535,7 +535,7 @@ static void products(void) {
     free(projected), free(recurrent), free(hs), free(cs), free(ys);
 }
 
-// Minimal filtering where it would not pay, too, compared with sums of products.
+// Winograd convolution where it would not pay, too, compared with sums of products.
 static void filters(void) {
     cml_conv_shape s = {.batch = draw(1, 2), .groups = draw(1, 2), .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
     s.in_channels = s.groups * draw(1, 20);
@@ -569,7 +569,7 @@ static void filters(void) {
         cml_free(packed, size);
     }
     for (long i = 0; i < out; i++)
-        check(near(results[1][i], results[0][i], 2e-3), "minimal filtering", s.kernel[0], s.kernel[1], s.kernel[2]);
+        check(near(results[1][i], results[0][i], 2e-3), "Winograd convolution", s.kernel[0], s.kernel[1], s.kernel[2]);
     free(weights), free(x), free(bias), free(results[0]), free(results[1]);
 }
 
@@ -596,7 +596,7 @@ static void whole_products(void) {
     void *packed = cml_allocate(size);
     if (is_bytes) cml_bytes_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, terms * taps, packed);
     else cml_pairs_pack(isa, codes, 1, NULL, taps, terms, columns, 1, taps, terms * taps, packed);
-    const cml_grid grid = {.inverse = 0.01f, .step = 100, .low = 0, .high = 200};
+    const cml_quantizer grid = {.inverse = 0.01f, .step = 100, .low = 0, .high = 200};
     const cml_integers q = {.scale = scale, .grid = grid, .residual_step = 3, .rounded = draw(0, 1) ? &grid : NULL,
                             .residual = is_residual && !is_bytes ? residual : NULL,
                             .residual_bytes = is_residual && is_bytes ? residual_bytes : NULL,
@@ -623,12 +623,12 @@ static void whole_products(void) {
         if (is_whole) value = fmin(fmax(value, 0), 20000);
         check(fabs(found - value) <= bound, "product of integers", is_bytes, terms, columns);
     }
-    cml_to_grid(isa, y, &grid, whole, out);
-    cml_to_grid_bytes(isa, y, &grid, whole_bytes, out);
-    cml_from_grid_bytes(isa, whole_bytes, 100, back, out);
-    cml_from_grid(isa, whole, 100, y, out);
+    cml_quantize(isa, y, &grid, whole, out);
+    cml_quantize_bytes(isa, y, &grid, whole_bytes, out);
+    cml_dequantize_bytes(isa, whole_bytes, 100, back, out);
+    cml_dequantize(isa, whole, 100, y, out);
     for (long i = 0; i < out; i++) check(back[i] == y[i] && back[i] == 100 * whole[i], "grid", i, whole[i], whole_bytes[i]);
-    cml_onto_grid(isa, back, &grid, y, out);
+    cml_fake_quantize(isa, back, &grid, y, out);
     for (long i = 0; i < out; i++) check(back[i] == y[i], "on a grid", i, whole[i], 0);
     cml_free(packed, size);
     free(codes), free(x_bytes), free(residual_bytes), free(x), free(residual), free(whole), free(whole_bytes), free(scale);

@@ -125,7 +125,7 @@ package enum PoseNetworks {
         }
         var model = SpecModel()
         model.specificationVersion = 5
-        model.description_p.input = [.picture("image", width: size, height: size, "A picture.")]
+        model.description_p.input = [.image("image", width: size, height: size, "A picture.")]
         model.description_p.output = outputs.map { .floats($0.name, $0.shape, "An output.") }
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping

@@ -173,7 +173,7 @@ import func Foundation.exp
         #expect(throws: ModelError.self) {
             try store.install(.miniLM, from: [1, 2, 3], path: "minilm.whl") { _ in "0badc0de" }
         }
-        #expect(throws: ModelError.self) { try Extractor.named("minilm-l6-v2", in: Extractor.ofPictures) }
+        #expect(throws: ModelError.self) { try Extractor.named("minilm-l6-v2", in: Extractor.ofImages) }
         #expect(try Extractor.named("minilm-l6-v2") == .miniLM)
     }
 }

@@ -36,7 +36,7 @@ import MLPoses
                 let hands = try finder.hands(in: picture(width, height, red: 255), atMost: 2)
                 let hand = try #require(hands.first)
                 #expect(hands.count == 1 && hand.joints.count == 21)
-                #expect(abs(hand.confidence - 0.9) < 1e-5 && abs(hand.rightness - 0.8) < 1e-5)
+                #expect(abs(hand.confidence - 0.9) < 1e-5 && abs(hand.rightHandConfidence - 0.8) < 1e-5)
                 let palm = 0.25 * Double(max(width, height))
                 let centre = (Double(width) / 2, Double(height) / 2 - palm / 2)
                 for (index, joint) in hand.joints.enumerated() {

@@ -290,26 +290,26 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
 
     @Test func whatFillsWindowsUpStandsInTheFile() throws {
         let values: [Float] = [1, 2, 3, 4, 5]
-        let windows = RecordingWindows(size: 3, filling: .zeros)
+        let windows = RecordingWindows(size: 3, padding: .zeros)
         #expect(windows.samples(of: values, from: 0) == [1, 2, 3])
         #expect(windows.samples(of: values, from: 3) == [4, 5, 0])
-        #expect(RecordingWindows(size: 3, filling: .lastRow).samples(of: values, from: 3) == [4, 5, 5])
+        #expect(RecordingWindows(size: 3, padding: .lastRow).samples(of: values, from: 3) == [4, 5, 5])
         #expect(windows.count(rows: 5) == 2 && windows.count(rows: 6) == 2 && windows.count(rows: 0) == 0)
         #expect(windows.byRow(["a", "b"], rows: 5) == ["a", "a", "a", "b", "b"])
         // A file by another program says nothing, one of ours said nothing before there was the key.
         var interface = SpecModelDescription()
-        #expect(try RecordingWindows.Filling(of: interface) == .zeros)
+        #expect(try RecordingWindows.Padding(of: interface) == .zeros)
         var state = SpecFeatureDescription()
         state.name = "stateIn"
         state.shortDescription = "What the prediction before left"
         interface.input = [state]
-        #expect(try RecordingWindows.Filling(of: interface) == .lastRow)
+        #expect(try RecordingWindows.Padding(of: interface) == .lastRow)
         interface.metadata.userDefined["windowFilling"] = "zeros"
-        #expect(try RecordingWindows.Filling(of: interface) == .zeros)
+        #expect(try RecordingWindows.Padding(of: interface) == .zeros)
         interface.metadata.userDefined["windowFilling"] = "lastRow"
-        #expect(try RecordingWindows.Filling(of: interface) == .lastRow)
+        #expect(try RecordingWindows.Padding(of: interface) == .lastRow)
         interface.metadata.userDefined["windowFilling"] = "mean"
-        #expect(throws: ModelError.self) { try RecordingWindows.Filling(of: interface) }
+        #expect(throws: ModelError.self) { try RecordingWindows.Padding(of: interface) }
     }
 
     @Test func posesAreBroughtToOnePlaceAndSize() throws {

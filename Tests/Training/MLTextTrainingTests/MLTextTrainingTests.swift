@@ -107,13 +107,13 @@ struct ClassifierTrainingTests {
         let models = try [1, 2, 0].map { threads in
             Workers.limit(to: threads)
             defer { Workers.limit(to: 0) }
-            let trainer = try trained(corpus, 4) { $0.runs = 3...4 }
+            let trainer = try trained(corpus, 4) { $0.characterNGramLengths = 3...4 }
             try trainer.train()
             return trainer.model().bytes
         }
         #expect(models[0] == models[1] && models[1] == models[2])
         let other = try trained(corpus, 4) {
-            $0.runs = 3...4
+            $0.characterNGramLengths = 3...4
             $0.seed = 7
         }
         try other.train()
@@ -250,7 +250,7 @@ struct ClassifierTrainingTests {
             "مرحبا بالعالم",
             String(repeating: "x", count: 100_000), "a\u{301}\u{302}\u{303}", "𝒳𝒴 🇩🇪🇫🇷", "\u{FEFF}text\r\nmore",
         ]
-        let trainer = try trained((texts, texts.indices.map { $0 % 2 }), 2) { $0.runs = 1...5 }
+        let trainer = try trained((texts, texts.indices.map { $0 % 2 }), 2) { $0.characterNGramLengths = 1...5 }
         try trainer.train()
         let model = trainer.model()
         for text in texts + ["unknown"] {

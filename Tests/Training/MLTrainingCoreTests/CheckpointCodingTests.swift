@@ -20,7 +20,7 @@ import Testing
         var rest: [UInt8] = [200, 201]
 
         var written: CheckpointWriter {
-            var writer = CheckpointWriter(mark: "TESTING1", fingerprint: 0xFEED, iteration: 12)
+            var writer = CheckpointWriter(magic: "TESTING1", fingerprint: 0xFEED, iteration: 12)
             writer.write(integer)
             writer.write(flag)
             writer.write(double)
@@ -43,7 +43,7 @@ import Testing
 
         init(_ bytes: [UInt8]) throws {
             var reader = CheckpointReader(bytes, "the test's state", remedy: "write it again")
-            let iteration = try reader.readHead(mark: "TESTING1", fingerprint: 0xFEED)
+            let iteration = try reader.readHeader(magic: "TESTING1", fingerprint: 0xFEED)
             #expect(iteration == 12)
             integer = try reader.readInteger()
             flag = try reader.readBool()
@@ -75,7 +75,7 @@ import Testing
 
     /// The bytes of checkpoints that exist: little-endian, counts in eight bytes, no padding.
     @Test func bytesAreThoseOfTheFormat() {
-        var writer = CheckpointWriter(mark: "TESTING1", fingerprint: 0x0102_0304, iteration: 258)
+        var writer = CheckpointWriter(magic: "TESTING1", fingerprint: 0x0102_0304, iteration: 258)
         writer.write(UInt16(0xABCD))
         writer.write(true)
         writer.write(Float(1))
@@ -163,14 +163,14 @@ import Testing
         func read(_ bytes: [UInt8]) -> ModelError.Code? {
             var reader = CheckpointReader(bytes, "the checkpoint")
             do {
-                _ = try reader.readHead(mark: "TESTING1", fingerprint: 9)
+                _ = try reader.readHeader(magic: "TESTING1", fingerprint: 9)
                 return nil
             } catch { return error.code }
         }
-        #expect(read(CheckpointWriter(mark: "TESTING1", fingerprint: 9, iteration: 0).bytes) == nil)
-        #expect(read(CheckpointWriter(mark: "TESTING2", fingerprint: 9, iteration: 0).bytes) == .malformed)
-        #expect(read(CheckpointWriter(mark: "TESTING1", fingerprint: 8, iteration: 0).bytes) == .invalidInput)
-        #expect(read(CheckpointWriter(mark: "TESTING1", fingerprint: 9, iteration: .max).bytes) == .malformed)
+        #expect(read(CheckpointWriter(magic: "TESTING1", fingerprint: 9, iteration: 0).bytes) == nil)
+        #expect(read(CheckpointWriter(magic: "TESTING2", fingerprint: 9, iteration: 0).bytes) == .malformed)
+        #expect(read(CheckpointWriter(magic: "TESTING1", fingerprint: 8, iteration: 0).bytes) == .invalidInput)
+        #expect(read(CheckpointWriter(magic: "TESTING1", fingerprint: 9, iteration: .max).bytes) == .malformed)
     }
 
     @Test func valuesThatNothingWritesAreErrors() {

@@ -17,14 +17,14 @@ import Testing
         }
 
         var state: [UInt8] {
-            var writer = CheckpointWriter(mark: "ADDING01", fingerprint: 0, iteration: iteration)
+            var writer = CheckpointWriter(magic: "ADDING01", fingerprint: 0, iteration: iteration)
             writer.write(sum)
             return writer.bytes
         }
 
         mutating func restore(_ state: [UInt8]) throws(ModelError) {
             var reader = CheckpointReader(state, "the state")
-            iteration = try reader.readHead(mark: "ADDING01", fingerprint: 0)
+            iteration = try reader.readHeader(magic: "ADDING01", fingerprint: 0)
             sum = try reader.readInteger()
             try reader.finish()
         }

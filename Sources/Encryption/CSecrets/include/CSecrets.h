@@ -27,7 +27,7 @@ void csecrets_erase(void *_Nonnull bytes, size_t count);
 void csecrets_forbid_dumps(void);
 
 /// Leaves what kernels allocate from now on, packed weights above all, out of core dumps.
-void csecrets_leave_kernels_out_of_dumps(void);
+void csecrets_exclude_kernels_from_core_dumps(void);
 
 /// Keeps `count` bytes under `name` in the user's keyring, until the machine stops or `seconds` have passed (0: no limit).
 /// Returns 0, or an error number.

@@ -44,7 +44,7 @@ struct CompiledLoading {
                 graphs = written
             }
         }
-        library.serve(graphs.constants)
+        library.providePackedWeights(for: graphs.constants)
     }
 
     /// Makes the engine of a graph of the compiled model.

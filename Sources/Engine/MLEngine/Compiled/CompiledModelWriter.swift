@@ -10,7 +10,7 @@ import MLSpecification
 
 /// Writes the file of a compiled model that predictions load.
 package struct CompiledModelWriter {
-    private struct Piece: Hashable {
+    private struct ConstantID: Hashable {
         let storage: ObjectIdentifier
         let byteOffset: Int
         let shape: [Int]
@@ -19,7 +19,7 @@ package struct CompiledModelWriter {
 
     private let weights: WeightFiles
     private var constants: [Tensor] = []
-    private var numbers: [Piece: Int] = [:]
+    private var numbers: [ConstantID: Int] = [:]
     /// The numbers of the constants that graphs use, not only other constants.
     private var used: Set<Int> = []
     /// The numbers of the constants that a constant is computed from.
@@ -116,7 +116,7 @@ package struct CompiledModelWriter {
     }
 
     private mutating func number(of tensor: Tensor) -> Int {
-        let piece = Piece(
+        let piece = ConstantID(
             storage: ObjectIdentifier(tensor.storage),
             byteOffset: tensor.byteOffset,
             shape: tensor.shape,
@@ -140,7 +140,7 @@ package struct CompiledModelWriter {
         var engines: [GraphEngine] = []
         if Backend.current == .native {
             let graphs = graphs
-            library.serve(constants)
+            library.providePackedWeights(for: constants)
             engines = try Self.engines(file, graphs)
             unneeded = packedOnly(library.recordedConstants, engines)
             unneeded.formUnion(sourcesOnly(of: unneeded))

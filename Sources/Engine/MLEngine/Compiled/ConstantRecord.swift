@@ -85,7 +85,7 @@ struct ConstantRecord: Hashable, Sendable {
                 operands.append(number == 0 ? nil : number - 1)
             }
             location = .deferred(type: type, attributes: attributes, operands: operands)
-        default: throw BinaryReader.malformed("\(kind) is not a place of a constant")
+        default: throw BinaryReader.malformed("\(kind) is not a location of a constant")
         }
     }
 

@@ -31,7 +31,7 @@ struct PackedCache {
             Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
             status.st_ctim.tv_sec, status.st_ctim.tv_nsec, CompiledModel.version,
         ]
-        identity = (numbers.map(String.init) + [instructionSet, LinkedModels.truePath(path)]).joined(separator: " ")
+        identity = (numbers.map(String.init) + [instructionSet, LinkedModels.resolvedPath(path)]).joined(separator: " ")
         self.instructionSet = instructionSet
         folder = base + "/swift-coreml"
         var hash = SectionHash()

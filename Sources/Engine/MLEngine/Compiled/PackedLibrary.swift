@@ -67,7 +67,7 @@ final class PackedLibrary: Sendable {
     /// Provides packed weights for these constants, whose numbers are their indices.
     ///
     /// Constants that share their first byte are all known by the number of the first one.
-    func serve(_ constants: [Tensor]) {
+    func providePackedWeights(for constants: [Tensor]) {
         var numbers: [ObjectIdentifier: (storage: TensorStorage, byOffset: [Int: Int])] = [:]
         for (number, tensor) in constants.enumerated() where tensor.scalarType != .string {
             numbers[ObjectIdentifier(tensor.storage), default: (tensor.storage, [:])]
@@ -81,7 +81,11 @@ final class PackedLibrary: Sendable {
 
     private func stored(_ key: Key) -> AlignedMemory? {
         guard let storage, let region = regions[key] else { return nil }
-        return AlignedMemory(lentBy: storage, address: storage.address + region.lowerBound, byteCount: region.count)
+        return AlignedMemory(
+            borrowedFrom: storage,
+            address: storage.address + region.lowerBound,
+            byteCount: region.count
+        )
     }
 
     private func didPack(_ key: Key, _ memory: AlignedMemory) {

@@ -8,7 +8,7 @@ import Synchronization
 /// Computes recorded operations: as graphs of bounded size, each optimised and planned like a model's.
 enum LazyEvaluation {
     /// The most operations of one graph: the passes take longer than in proportion to them.
-    private static let pieceCount = 512
+    private static let chunkCount = 512
     /// Plans that need more working memory are not kept, because a kept plan keeps its memory.
     private static let keptArenaByteCount = 64 << 20
     private static let programs = Mutex(RecentCache<LazyProgram.Key, GraphExecutable>(limit: 64))
@@ -17,22 +17,22 @@ enum LazyEvaluation {
     static func run(_ targets: [LazyStep]) throws(ModelError) {
         let order = try pending(targets)
         guard !order.isEmpty else { return }
-        var pieceOfLastUse: [ObjectIdentifier: Int] = [:]
+        var chunkOfLastUse: [ObjectIdentifier: Int] = [:]
         for (position, entry) in order.enumerated() {
             for source in entry.recorded.sources {
-                pieceOfLastUse[ObjectIdentifier(source.step)] = position / pieceCount
+                chunkOfLastUse[ObjectIdentifier(source.step)] = position / chunkCount
             }
         }
         let wanted = Set(targets.map { ObjectIdentifier($0) })
-        for start in stride(from: 0, to: order.count, by: pieceCount) {
-            let piece = Array(order[start..<min(start + pieceCount, order.count)])
-            let outputs = piece.indices.filter { index in
-                let step = piece[index].step
+        for start in stride(from: 0, to: order.count, by: chunkCount) {
+            let chunk = Array(order[start..<min(start + chunkCount, order.count)])
+            let outputs = chunk.indices.filter { index in
+                let step = chunk[index].step
                 return wanted.contains(ObjectIdentifier(step)) || step.useCount.load(ordering: .relaxed) > 0
-                    || pieceOfLastUse[ObjectIdentifier(step)] ?? 0 > start / pieceCount
+                    || chunkOfLastUse[ObjectIdentifier(step)] ?? 0 > start / chunkCount
             }
-            try Cancellation.ofSteps?.check()
-            try compute(piece, outputs)
+            try Cancellation.forSteps?.check()
+            try compute(chunk, outputs)
         }
     }
 
@@ -76,8 +76,8 @@ enum LazyEvaluation {
         return try recorded.op.reference(ReferenceOperands(operands, resultTypes: types))
     }
 
-    private static func compute(_ piece: [Entry], _ outputs: [Int]) throws(ModelError) {
-        let program = try LazyProgram(piece, outputs)
+    private static func compute(_ chunk: [Entry], _ outputs: [Int]) throws(ModelError) {
+        let program = try LazyProgram(chunk, outputs)
         // Numbers that change from one evaluation to the next become inputs, so that the plan stays.
         let fixed = program.key(scalarsAreInputs: false)
         let open = program.key(scalarsAreInputs: true)
@@ -99,7 +99,7 @@ enum LazyEvaluation {
         }
         var results = try executable.run(program.inputs(form))[...]
         for index in outputs {
-            let step = piece[index].step
+            let step = chunk[index].step
             step.keep(Array(results.prefix(step.types.count)))
             results = results.dropFirst(step.types.count)
         }

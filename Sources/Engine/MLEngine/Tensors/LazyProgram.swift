@@ -2,7 +2,8 @@ import MLGraph
 import MLKernels
 import MLNumerics
 
-/// Recorded operations in the form of a program: what a graph is built from, and what finds the plan of an equal one.
+/// Recorded operations in the form of a program: the source of a graph, and the key under which the plan of an equal
+/// program is found.
 struct LazyProgram {
     /// Where an operand comes from.
     enum Reference: Hashable, Sendable {
@@ -27,18 +28,18 @@ struct LazyProgram {
     /// Collects operations, whose operands are known or results of earlier ones.
     ///
     /// - Parameters:
-    ///   - piece: The operations, operands first.
-    ///   - outputs: Those whose results are wanted.
+    ///   - chunk: The operations, operands first.
+    ///   - outputs: The requested operations.
     /// - Throws: `.invalidModel` when an operand is neither.
-    init(_ piece: [LazyEvaluation.Entry], _ outputs: [Int]) throws(ModelError) {
-        var places: [ObjectIdentifier: Int] = [:]
-        for (index, entry) in piece.enumerated() { places[ObjectIdentifier(entry.step)] = index }
+    init(_ chunk: [LazyEvaluation.Entry], _ outputs: [Int]) throws(ModelError) {
+        var positions: [ObjectIdentifier: Int] = [:]
+        for (index, entry) in chunk.enumerated() { positions[ObjectIdentifier(entry.step)] = index }
         var known: [ObjectIdentifier: [Int: Int]] = [:]
         var tensors: [Tensor] = []
         var scalars: [Tensor] = []
         var parameters: [Tensor] = []
         var operations: [Operation] = []
-        for entry in piece {
+        for entry in chunk {
             var operands: [Reference] = []
             for operand in entry.recorded.operands {
                 switch operand {
@@ -50,8 +51,8 @@ struct LazyProgram {
                     parameters.append(tensor)
                 case .source(let source):
                     let step = ObjectIdentifier(source.step)
-                    if let place = places[step] {
-                        operands.append(.result(operation: place, index: source.index))
+                    if let position = positions[step] {
+                        operands.append(.result(operation: position, index: source.index))
                     } else if let input = known[step]?[source.index] {
                         operands.append(.input(input))
                     } else if let tensor = source.step.result(source.index) {
@@ -75,7 +76,7 @@ struct LazyProgram {
     /// The graph's inputs in the form of a key.
     func inputs(_ key: Key) -> [Tensor] { key.scalarsAreInputs ? tensors + scalars : tensors }
 
-    /// The graph, whose outputs are all results of each wanted operation.
+    /// The graph, whose outputs are all results of each requested operation.
     func graph(scalarsAreInputs: Bool) throws(ModelError) -> Graph {
         var builder = GraphBuilder()
         let inputs = tensors.indices.map { index in
@@ -93,13 +94,13 @@ struct LazyProgram {
                 case .input(let index): inputs[index]
                 case .scalar(let index): numbers[index]
                 case .parameter(let index): builder.constant(parameters[index])
-                case .result(let place, let index): results[place][index]
+                case .result(let position, let index): results[position][index]
                 }
             }
             results.append(try builder.append(operation.op, operands))
         }
         var named: [(name: String, value: ValueID)] = []
-        for place in outputs { for value in results[place] { named.append(("y\(named.count)", value)) } }
+        for position in outputs { for value in results[position] { named.append(("y\(named.count)", value)) } }
         return builder.finished(outputs: named)
     }
 

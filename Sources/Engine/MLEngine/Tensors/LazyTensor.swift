@@ -72,7 +72,7 @@ package struct LazyTensor: Sendable {
         return types.indices.map { LazyTensor(use, index: $0) }
     }
 
-    /// The same elements in another shape of as many; they are not copied when they are known.
+    /// The same elements in another shape; they are not copied when they are known.
     package func reshaped(_ shape: [Int]) throws(ModelError) -> LazyTensor {
         if let known = knownElements, known.count == shape.elementCount { return LazyTensor(known.reshaped(shape)) }
         // 0 would copy an extent: a tensor without elements is made anew.
@@ -134,7 +134,7 @@ final class LazyStep: Sendable {
         }
     }
 
-    /// What is left to compute.
+    /// A recorded operation that is not computed yet.
     struct Recorded: Sendable {
         let op: any Operator
         let operands: [Operand]
@@ -162,7 +162,7 @@ final class LazyStep: Sendable {
 
     deinit {
         var operands = takeOperands()
-        Self.letGo(&operands)
+        Self.releaseChain(&operands)
     }
 
     /// The operation, `nil` once its results are known.
@@ -173,7 +173,7 @@ final class LazyStep: Sendable {
     /// Keeps the results, unless others were kept before, and forgets the operation.
     func keep(_ results: [Tensor]) {
         var operands = takeOperands { $0.results = results }
-        Self.letGo(&operands)
+        Self.releaseChain(&operands)
     }
 
     private func takeOperands(_ change: (inout State) -> Void = { _ in }) -> [LazyStep] {
@@ -188,7 +188,7 @@ final class LazyStep: Sendable {
     /// Releases steps and whatever only they refer to, without a recursion as deep as the chain of operations is long.
     ///
     /// - Parameter rest: The only array that holds the steps: one that others hold, too, is left to them.
-    private static func letGo(_ rest: inout [LazyStep]) {
+    private static func releaseChain(_ rest: inout [LazyStep]) {
         while var step = rest.popLast() {
             if isKnownUniquelyReferenced(&step) { rest += step.takeOperands() }
         }

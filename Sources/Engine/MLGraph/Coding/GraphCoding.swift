@@ -135,7 +135,7 @@ package struct GraphDecoder {
     private var builder = GraphBuilder()
     private var operators: [any Operator] = []
     private var values: [ValueID] = []
-    private static let deepestNesting = 64
+    private static let maximumNesting = 64
 
     private init(_ operatorTypes: [String: any Operator.Type]) { self.operatorTypes = operatorTypes }
 
@@ -186,7 +186,7 @@ package struct GraphDecoder {
 
     /// Reads into the open block of the builder and returns the outputs.
     private mutating func readBlock(_ reader: inout BinaryReader, depth: Int) throws(ModelError) -> [ValueID] {
-        guard depth < Self.deepestNesting else { throw BinaryReader.malformed("blocks are nested too deeply") }
+        guard depth < Self.maximumNesting else { throw BinaryReader.malformed("blocks are nested too deeply") }
         for _ in 0..<(try reader.count()) {
             let name = try reader.text()
             values.append(builder.input(name, try readType(&reader)))

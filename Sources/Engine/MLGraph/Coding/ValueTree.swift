@@ -13,7 +13,7 @@ package enum ValueTree: Hashable, Sendable {
     case list([ValueTree])
     case record([String: ValueTree])
 
-    private static let deepestNesting = 64
+    private static let maximumNesting = 64
 
     package func write(to writer: inout BinaryWriter) {
         switch self {
@@ -43,7 +43,7 @@ package enum ValueTree: Hashable, Sendable {
     }
 
     package init(from reader: inout BinaryReader, depth: Int = 0) throws(ModelError) {
-        guard depth < Self.deepestNesting else { throw BinaryReader.malformed("values are nested too deeply") }
+        guard depth < Self.maximumNesting else { throw BinaryReader.malformed("values are nested too deeply") }
         switch try reader.byte() {
         case 0: self = .null
         case 1: self = .boolean(false)

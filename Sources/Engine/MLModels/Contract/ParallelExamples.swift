@@ -33,7 +33,7 @@ package enum ParallelExamples {
         let isCancelled = Atomic(Task.isCancelled)
         var results = [Result<Value, ModelError>?](repeating: nil, count: indices.count)
         results.withUnsafeMutableBufferPointer { results in
-            // Each place is written by the one worker that it is given to.
+            // Each element is written by one worker.
             nonisolated(unsafe) let results = results
             func fill(_ position: Int) {
                 // The caller's thread, which takes part, sees the task.

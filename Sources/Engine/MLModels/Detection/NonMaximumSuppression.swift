@@ -25,14 +25,14 @@ package struct NonMaximumSuppression: ModelEngine {
     }
 
     private enum Rows: Sendable {
-        case asFound
+        case unlimited
         case within(ClosedRange<Int>)
         case oneOf([Int])
 
         /// The number of rows for `count` remaining boxes.
         func count(_ count: Int) -> Int {
             switch self {
-            case .asFound: count
+            case .unlimited: count
             case .within(let range): Swift.min(Swift.max(count, range.lowerBound), range.upperBound)
             case .oneOf(let choices): choices.first { $0 >= count } ?? choices.last ?? count
             }
@@ -78,7 +78,7 @@ package struct NonMaximumSuppression: ModelEngine {
         overlapThreshold = parameters.iouThreshold
         confidenceThreshold = parameters.confidenceThreshold
         try Self.check(overlap: overlapThreshold, confidence: confidenceThreshold, .invalidModel)
-        rows = Self.rows(confidence) ?? Self.rows(coordinates) ?? .asFound
+        rows = Self.rows(confidence) ?? Self.rows(coordinates) ?? .unlimited
     }
 
     private static func rows(_ array: SpecArrayFeatureType) -> Rows? {

@@ -49,7 +49,7 @@ struct LinearScores: Sendable {
                     nonisolated(unsafe) let (x, w, y) = (source, weights, target)
                     inParallel(count, work: width * rows) { range in
                         let results = y + range.lowerBound * rows
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             x + range.lowerBound * width,
                             rows: range.count,
                             w,

@@ -51,10 +51,10 @@ package struct Pipeline: ModelEngine, AppCalling {
             }
             for output in stage.engine.interface.output { known[output.name] = output }
         }
-        var keepers: [String: String] = [:]
+        var stateOwners: [String: String] = [:]
         for stage in stages {
             for state in stage.engine.interface.state {
-                if let other = keepers.updateValue(stage.name, forKey: state.name) {
+                if let other = stateOwners.updateValue(stage.name, forKey: state.name) {
                     throw ModelError(
                         .invalidModel,
                         "it keeps a state '\(state.name)', and so does '\(other)'; give the states different names",
@@ -85,7 +85,7 @@ package struct Pipeline: ModelEngine, AppCalling {
     ) throws(ModelError) -> [String: FeatureData] {
         var known = inputs
         for (position, stage) in stages.enumerated() {
-            try Cancellation.ofSteps?.check()
+            try Cancellation.forSteps?.check()
             var arguments: [String: FeatureData] = [:]
             for input in stage.inputs { arguments[input.name] = known[input.name] }
             let results = try withErrorContext(stage.name) { () throws(ModelError) in

@@ -13,8 +13,8 @@ package struct ItemSimilarityRecommender: ModelEngine {
     private let itemCount: Int
     private let stringIDs: [String]
     private let integerIDs: [Int64]
-    private let placeOfString: [String: Int]
-    private let placeOfInteger: [Int64: Int]
+    private let indexOfString: [String: Int]
+    private let indexOfInteger: [Int64: Int]
     /// For each item the items that it recommends.
     private let similar: [Int: [(item: Int, similarity: Double)]]
     private let shifts: [Int: Double]
@@ -32,9 +32,9 @@ package struct ItemSimilarityRecommender: ModelEngine {
         guard stringIDs.isEmpty || integerIDs.isEmpty else {
             throw ModelError(.invalidModel, "the items have string ids and integer ids; they can have one or the other")
         }
-        placeOfString = [String: Int](zip(stringIDs, 0...), uniquingKeysWith: { first, _ in first })
-        placeOfInteger = [Int64: Int](zip(integerIDs, 0...), uniquingKeysWith: { first, _ in first })
-        guard placeOfString.count == stringIDs.count, placeOfInteger.count == integerIDs.count else {
+        indexOfString = [String: Int](zip(stringIDs, 0...), uniquingKeysWith: { first, _ in first })
+        indexOfInteger = [Int64: Int](zip(integerIDs, 0...), uniquingKeysWith: { first, _ in first })
+        guard indexOfString.count == stringIDs.count, indexOfInteger.count == integerIDs.count else {
             throw ModelError(.invalidModel, "the ids of the items are not all different")
         }
         var highest: UInt64 = 0
@@ -157,9 +157,9 @@ package struct ItemSimilarityRecommender: ModelEngine {
         var found: [Int: Double] = [:]
         func add(_ item: Int?, _ rating: Double) { if let item { found[item] = rating } }
         switch value {
-        case .dictionary(.strings(let values)): for (id, rating) in values { add(placeOfString[id], rating) }
+        case .dictionary(.strings(let values)): for (id, rating) in values { add(indexOfString[id], rating) }
         case .dictionary(.integers(let values)): for (id, rating) in values { add(position(id), rating) }
-        case .sequence(.strings(let ids)): for id in ids { add(placeOfString[id], 1) }
+        case .sequence(.strings(let ids)): for id in ids { add(indexOfString[id], 1) }
         case .sequence(.integers(let ids)): for id in ids { add(position(id), 1) }
         case .tensor(let tensor): for id in tensor.integers { add(position(Int64(id)), 1) }
         default:
@@ -172,7 +172,7 @@ package struct ItemSimilarityRecommender: ModelEngine {
     }
 
     private func position(_ id: Int64) -> Int? {
-        if !integerIDs.isEmpty { return placeOfInteger[id] }
+        if !integerIDs.isEmpty { return indexOfInteger[id] }
         return stringIDs.isEmpty && id >= 0 && id < itemCount ? Int(id) : nil
     }
 }

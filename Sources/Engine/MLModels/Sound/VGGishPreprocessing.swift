@@ -104,7 +104,7 @@ package struct VGGishPreprocessing: ColumnEngine {
         let width = 2 * Self.bins
         var spectrum = [Double](repeating: 0, count: Self.frames * width)
         var magnitudes = [Double](repeating: 0, count: Self.frames * Self.bins)
-        DoubleKernel.dots(
+        DoubleKernel.dotProducts(
             samples,
             rows: Self.frames,
             stride: Self.hop,
@@ -119,7 +119,7 @@ package struct VGGishPreprocessing: ColumnEngine {
                 magnitudes[frame * Self.bins + bin] = (real * real + imaginary * imaginary).squareRoot()
             }
         }
-        DoubleKernel.dots(
+        DoubleKernel.dotProducts(
             magnitudes,
             rows: Self.frames,
             triangles,

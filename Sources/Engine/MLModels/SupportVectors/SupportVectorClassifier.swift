@@ -110,7 +110,7 @@ package struct SupportVectorClassifier: ColumnEngine {
             coefficients.withUnsafeBufferPointer { coefficients in
                 guard let sums = sums.baseAddress, let coefficients = coefficients.baseAddress else { return }
                 for index in 0..<classes {
-                    DoubleKernel.dots(
+                    DoubleKernel.dotProducts(
                         kernels + starts[index],
                         rows: rows,
                         stride: vectors.count,

@@ -46,7 +46,7 @@ package struct SupportVectorRegressor: ColumnEngine {
                 // Only read.
                 nonisolated(unsafe) let alpha = coefficients
                 vectors.forEach(matrix) { first, rows, kernels in
-                    DoubleKernel.dots(kernels, rows: rows, alpha, rows: 1, terms: vectors.count, into: y + first)
+                    DoubleKernel.dotProducts(kernels, rows: rows, alpha, rows: 1, terms: vectors.count, into: y + first)
                 }
             }
             for row in 0..<batch.count { y[row] -= rho }

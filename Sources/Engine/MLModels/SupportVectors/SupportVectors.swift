@@ -31,14 +31,14 @@ struct SupportVectors: Sendable {
     ///   - width: The number of elements in an example; `nil` when the interface does not say.
     /// - Throws: `.invalidModel` when the vectors differ in length or do not have `width` elements.
     init(dense vectors: [SpecDenseVector], _ kernel: SpecKernel, width: Int?) throws(ModelError) {
-        let own = width ?? vectors.first?.values.count ?? 0
-        for (index, vector) in vectors.enumerated() where vector.values.count != own {
+        let vectorWidth = width ?? vectors.first?.values.count ?? 0
+        for (index, vector) in vectors.enumerated() where vector.values.count != vectorWidth {
             throw ModelError(
                 .invalidModel,
-                "the support vector \(index) has \(vector.values.count) elements, but an example has \(own)"
+                "the support vector \(index) has \(vector.values.count) elements, but an example has \(vectorWidth)"
             )
         }
-        try self.init(vectors.flatMap(\.values), count: vectors.count, width: own, kernel)
+        try self.init(vectors.flatMap(\.values), count: vectors.count, width: vectorWidth, kernel)
     }
 
     /// Takes sparse vectors, whose indices count from 1.
@@ -55,19 +55,19 @@ struct SupportVectors: Sendable {
                 highest = Swift.max(highest, Int(node.index))
             }
         }
-        let own = width ?? highest
-        let (size, overflow) = own.multipliedReportingOverflow(by: vectors.count)
+        let vectorWidth = width ?? highest
+        let (size, overflow) = vectorWidth.multipliedReportingOverflow(by: vectors.count)
         guard !overflow, size <= Self.limit else {
             throw ModelError(
                 .unsupported,
-                "\(vectors.count) support vectors of \(own) elements are too large to unfold"
+                "\(vectors.count) support vectors of \(vectorWidth) elements are too large to unfold"
             )
         }
         var dense = [Double](repeating: 0, count: size)
         for (index, vector) in vectors.enumerated() {
-            for node in vector.nodes { dense[index * own + Int(node.index) - 1] = node.value }
+            for node in vector.nodes { dense[index * vectorWidth + Int(node.index) - 1] = node.value }
         }
-        try self.init(dense, count: vectors.count, width: own, kernel)
+        try self.init(dense, count: vectors.count, width: vectorWidth, kernel)
     }
 
     private init(_ vectors: [Double], count: Int, width: Int, _ kernel: SpecKernel) throws(ModelError) {
@@ -94,7 +94,7 @@ struct SupportVectors: Sendable {
     func compare(_ x: UnsafePointer<Double>, rows: Int, into kernels: UnsafeMutablePointer<Double>) {
         vectors.withUnsafeBufferPointer {
             guard let vectors = $0.baseAddress else { return }
-            DoubleKernel.dots(x, rows: rows, vectors, rows: count, terms: width, into: kernels)
+            DoubleKernel.dotProducts(x, rows: rows, vectors, rows: count, terms: width, into: kernels)
         }
         let size = rows * count
         switch kernel {

@@ -15,24 +15,24 @@ struct NamedTextModel: Sendable {
         var weights: [Float]
     }
 
-    private let wordsInRow: Int
-    private let runs: ClosedRange<Int>?
+    private let wordNGramLength: Int
+    private let characterNGramLengths: ClosedRange<Int>?
     private let normalizes: Bool
     private let bias: [Float]
     private let features: [String: Feature]
 
     init(_ bytes: [UInt8], revision: UInt32, labels: [String]) throws(ModelError) {
         var reader = try TextParameters.reader(bytes, revision: revision, .textClassifier)
-        wordsInRow = Int(try reader.byte())
+        wordNGramLength = Int(try reader.byte())
         let (shortest, longest) = (Int(try reader.byte()), Int(try reader.byte()))
         normalizes = try reader.byte() == 1
-        guard 1...2 ~= wordsInRow, shortest <= longest else {
+        guard 1...2 ~= wordNGramLength, shortest <= longest else {
             throw ModelError(
                 .malformed,
-                "the features are \(wordsInRow) words and runs of \(shortest) to \(longest) characters"
+                "the features are \(wordNGramLength) words and n-grams of \(shortest) to \(longest) characters"
             )
         }
-        runs = longest > 0 ? Swift.max(shortest, 1)...longest : nil
+        characterNGramLengths = longest > 0 ? Swift.max(shortest, 1)...longest : nil
         bias = try reader.floats(labels.count)
         var features: [String: Feature] = [:]
         for _ in 0..<(try reader.count(of: 8 + 4 * labels.count)) {
@@ -68,11 +68,11 @@ struct NamedTextModel: Sendable {
         for (word, _, _) in Words.split(text) {
             let word = word.lowercased()
             counts["w:" + word, default: 0] += 1
-            if wordsInRow == 2, let previous { counts["w:" + previous + " " + word, default: 0] += 1 }
+            if wordNGramLength == 2, let previous { counts["w:" + previous + " " + word, default: 0] += 1 }
             previous = word
-            guard let runs else { continue }
+            guard let characterNGramLengths else { continue }
             let characters = Array(" " + word + " ")
-            for length in runs where length <= characters.count {
+            for length in characterNGramLengths where length <= characters.count {
                 for start in 0...characters.count - length {
                     counts["c:" + String(characters[start..<start + length]), default: 0] += 1
                 }

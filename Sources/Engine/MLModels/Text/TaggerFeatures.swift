@@ -1,20 +1,21 @@
 package import MLNumerics
 
-/// The features of each token in a tagger of revision 1002: keys of these contents, each with its own place number.
+/// The features of each token in a tagger of revision 1002: keys of these contents, each combined with its position
+/// number.
 ///
-/// | place | content |
+/// | number | content |
 /// |---|---|
 /// | 0, 1 | the token; in lower case |
 /// | 2–5, 6–9 | its first and its last 1–4 characters, in lower case |
 /// | 10, 11 | its form; its form without repetitions |
-/// | 12, 13, 14, 15 | the tokens before, behind, two before, two behind, in lower case |
-/// | 16, 17 | the token before and the token; the token and the one behind, in lower case |
-/// | 18, 19 | the last three characters of the tokens before and behind |
+/// | 12, 13, 14, 15 | the previous, next, second previous and second next tokens, in lower case |
+/// | 16, 17 | the previous token and the token; the token and the next one, in lower case |
+/// | 18, 19 | the last three characters of the previous and the next token |
 /// | 20, 21 | their forms without repetitions |
 /// | 22 | the form without repetitions of the first token |
 ///
 /// A form has `X` for capitals, `x` for other letters, `9` for digits and other characters as they are. Characters are
-/// Unicode scalars of the composed spelling. Before the first token stands "^", behind the last "$".
+/// Unicode scalars of the composed spelling. "^" stands for the token before the first, "$" for the one after the last.
 package struct TaggerFeatures: Sendable {
     package let tokenizer: TextTokenizer
 
@@ -104,26 +105,26 @@ package struct TaggerFeatures: Sendable {
             index < 0 ? first : index >= contents.count ? last : contents[index]
         }
         for index in contents.indices {
-            let own = contents[index]
-            let (before, behind) = (neighbour(index - 1), neighbour(index + 1))
+            let current = contents[index]
+            let (before, following) = (neighbour(index - 1), neighbour(index + 1))
             func add(_ position: UInt64, _ content: UInt64) { keys.append(FeatureKey.positioned(position, content)) }
-            add(0, own.word)
-            add(1, own.lower)
-            for (length, key) in own.starts.enumerated() { add(2 + UInt64(length), key) }
-            for (length, key) in own.ends.enumerated() { add(6 + UInt64(length), key) }
-            add(10, own.form)
-            add(11, own.shortForm)
+            add(0, current.word)
+            add(1, current.lower)
+            for (length, key) in current.starts.enumerated() { add(2 + UInt64(length), key) }
+            for (length, key) in current.ends.enumerated() { add(6 + UInt64(length), key) }
+            add(10, current.form)
+            add(11, current.shortForm)
             add(12, before.lower)
-            add(13, behind.lower)
+            add(13, following.lower)
             add(14, neighbour(index - 2).lower)
             add(15, neighbour(index + 2).lower)
-            add(16, FeatureKey.combined(before.lower, own.lower))
-            add(17, FeatureKey.combined(own.lower, behind.lower))
+            add(16, FeatureKey.combined(before.lower, current.lower))
+            add(17, FeatureKey.combined(current.lower, following.lower))
             add(18, before.ending)
-            add(19, behind.ending)
+            add(19, following.ending)
             add(20, before.shortForm)
-            add(21, behind.shortForm)
-            if index == 0 { add(22, own.shortForm) }
+            add(21, following.shortForm)
+            if index == 0 { add(22, current.shortForm) }
             ends.append(keys.count)
         }
     }

@@ -160,13 +160,13 @@ enum Chain {
         guard length > 0 else { return [] }
         let highest = transitions.reduce(-Float.infinity, Swift.max)
         let factors = transitions.map { exp(Double($0 - highest)) }
-        var own = [Double](repeating: 0, count: length * count)
+        var tokenWeights = [Double](repeating: 0, count: length * count)
         for position in 0..<length {
             let row = position * count..<(position + 1) * count
             let top = emissions[row].reduce(-Double.infinity, Swift.max)
-            for index in row { own[index] = exp(emissions[index] - top) }
+            for index in row { tokenWeights[index] = exp(emissions[index] - top) }
         }
-        var forward = own
+        var forward = tokenWeights
         for position in 0..<length {
             var sum = 0.0
             for tag in 0..<count {
@@ -179,7 +179,7 @@ enum Chain {
                     }
                 }
                 // A weight that underflows stays positive, so that no row is all zero.
-                forward[position * count + tag] = Swift.max(value * own[position * count + tag], 1e-300)
+                forward[position * count + tag] = Swift.max(value * tokenWeights[position * count + tag], 1e-300)
                 sum += forward[position * count + tag]
             }
             for tag in 0..<count { forward[position * count + tag] /= sum }
@@ -192,7 +192,8 @@ enum Chain {
                 for tag in 0..<count {
                     for next in 0..<count {
                         before[tag] +=
-                            factors[(tag + 1) * count + next] * own[(position + 1) * count + next] * backward[next]
+                            factors[(tag + 1) * count + next] * tokenWeights[(position + 1) * count + next]
+                            * backward[next]
                     }
                     before[tag] = Swift.max(before[tag], 1e-300)
                     sum += before[tag]

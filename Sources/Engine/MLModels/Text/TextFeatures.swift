@@ -3,25 +3,33 @@ package import MLNumerics
 /// The features of a text classifier of revision 1002: the keys of words, optionally of bigrams and character n-grams.
 package struct TextFeatures: Sendable {
     /// The longest word n-grams: 1 for words, 2 for bigrams too.
-    package let wordsInRow: Int
+    package let wordNGramLength: Int
     /// The lengths of character n-grams (Unicode scalars) in " word "; `nil` for none.
-    package let runs: ClosedRange<Int>?
+    package let characterNGramLengths: ClosedRange<Int>?
     package let tokenizer: TextTokenizer
 
     /// The number that distinguishes the keys of character n-grams from those of words.
-    private static let runPlace: UInt64 = 1
+    private static let characterNGramNumber: UInt64 = 1
 
-    package init(wordsInRow: Int = 2, runs: ClosedRange<Int>? = nil, language: String = "") throws(ModelError) {
-        guard 1...2 ~= wordsInRow else {
-            throw ModelError(.invalidInput, "features of \(wordsInRow) consecutive words are not supported; use 1 or 2")
+    package init(wordNGramLength: Int = 2, characterNGramLengths: ClosedRange<Int>? = nil, language: String = "")
+        throws(ModelError)
+    {
+        guard 1...2 ~= wordNGramLength else {
+            throw ModelError(
+                .invalidInput,
+                "features of \(wordNGramLength) consecutive words are not supported; use 1 or 2"
+            )
         }
-        if let runs {
-            guard runs.lowerBound >= 1, runs.upperBound <= 32 else {
-                throw ModelError(.invalidInput, "runs of \(runs) characters: take lengths between 1 and 32")
+        if let characterNGramLengths {
+            guard characterNGramLengths.lowerBound >= 1, characterNGramLengths.upperBound <= 32 else {
+                throw ModelError(
+                    .invalidInput,
+                    "n-grams of \(characterNGramLengths) characters: take lengths between 1 and 32"
+                )
             }
         }
-        self.wordsInRow = wordsInRow
-        self.runs = runs
+        self.wordNGramLength = wordNGramLength
+        self.characterNGramLengths = characterNGramLengths
         tokenizer = try TextTokenizer(language: language)
     }
 
@@ -42,21 +50,26 @@ package struct TextFeatures: Sendable {
                 spelling.canonicalize(UnsafeBufferPointer(rebasing: utf8[segment.range]), lower: true)
                 let key = FeatureKey.hash(spelling.bytes)
                 keys.append(key)
-                if wordsInRow == 2, let previous { keys.append(FeatureKey.combined(previous, key)) }
+                if wordNGramLength == 2, let previous { keys.append(FeatureKey.combined(previous, key)) }
                 previous = key
-                if let runs { Self.appendRuns(of: spelling.bytes, runs, to: &keys) }
+                if let characterNGramLengths {
+                    Self.appendCharacterNGrams(of: spelling.bytes, characterNGramLengths, to: &keys)
+                }
             }
         }
     }
 
-    private static func appendRuns(of word: [UInt8], _ lengths: ClosedRange<Int>, to keys: inout [UInt64]) {
+    private static func appendCharacterNGrams(of word: [UInt8], _ lengths: ClosedRange<Int>, to keys: inout [UInt64]) {
         let padded = [UInt8(ascii: " ")] + word + [UInt8(ascii: " ")]
         // The start of each character, and the end.
         let starts = padded.indices.filter { padded[$0] & 0xC0 != 0x80 } + [padded.count]
         for length in lengths where length < starts.count {
             for first in 0..<starts.count - length {
                 keys.append(
-                    FeatureKey.positioned(runPlace, FeatureKey.hash(padded[starts[first]..<starts[first + length]]))
+                    FeatureKey.positioned(
+                        characterNGramNumber,
+                        FeatureKey.hash(padded[starts[first]..<starts[first + length]])
+                    )
                 )
             }
         }

@@ -137,7 +137,7 @@ package struct TextModel: Sendable {
             .textClassifier,
             of: [TextParameters.keyedRevision]
         )
-        let wordsInRow = Int(try reader.byte())
+        let wordNGramLength = Int(try reader.byte())
         let (shortest, longest) = (Int(try reader.byte()), Int(try reader.byte()))
         let flags = try reader.byte()
         guard flags < 4, shortest <= longest, shortest > 0 || longest == 0 else {
@@ -147,8 +147,8 @@ package struct TextModel: Sendable {
             )
         }
         features = try TextFeatures(
-            wordsInRow: wordsInRow,
-            runs: longest > 0 ? shortest...longest : nil,
+            wordNGramLength: wordNGramLength,
+            characterNGramLengths: longest > 0 ? shortest...longest : nil,
             language: language
         )
         normalizes = flags & 1 != 0
@@ -176,9 +176,9 @@ package struct TextModel: Sendable {
     /// The `modelParameterData`, with features by ascending key.
     package var bytes: [UInt8] {
         var writer = TextParameters.writer(.textClassifier)
-        writer.byte(UInt8(features.wordsInRow))
-        writer.byte(UInt8(features.runs?.lowerBound ?? 0))
-        writer.byte(UInt8(features.runs?.upperBound ?? 0))
+        writer.byte(UInt8(features.wordNGramLength))
+        writer.byte(UInt8(features.characterNGramLengths?.lowerBound ?? 0))
+        writer.byte(UInt8(features.characterNGramLengths?.upperBound ?? 0))
         writer.byte((normalizes ? 1 : 0) | (isLogarithmic ? 2 : 0))
         writer.floats(bias)
         writer.integer(vectors?.dimensions ?? 0)

@@ -19,7 +19,7 @@ package enum TextParameters {
         case wordTagger = 4
     }
 
-    static let mark = [UInt8]("SWCOREML".utf8)
+    static let magic = [UInt8]("SWCOREML".utf8)
 
     /// Checks the header of a block and returns a reader for the fields after it.
     ///
@@ -36,14 +36,14 @@ package enum TextParameters {
         _ kind: Kind,
         of revisions: Set<UInt32> = [Self.revision]
     ) throws(ModelError) -> ByteReader {
-        guard revisions.contains(revision), bytes.starts(with: mark) else {
+        guard revisions.contains(revision), bytes.starts(with: magic) else {
             throw ModelError(
                 .unsupported,
                 "its parameters are a block of Apple's Natural Language framework (revision \(revision)), "
                     + "whose format is not published; train the model here, or keep a graph that does the same"
             )
         }
-        var reader = ByteReader(bytes, at: mark.count)
+        var reader = ByteReader(bytes, at: magic.count)
         let found = try reader.byte()
         guard found == kind.rawValue else {
             throw ModelError(
@@ -56,7 +56,7 @@ package enum TextParameters {
 
     static func writer(_ kind: Kind) -> ByteWriter {
         var writer = ByteWriter()
-        writer.bytes = mark + [kind.rawValue]
+        writer.bytes = magic + [kind.rawValue]
         return writer
     }
 }

@@ -132,13 +132,13 @@ package final class TextTokenizer: Sendable {
 struct WordSpelling {
     private let language: String
     /// Whether the language's lower case of ASCII letters differs from ASCII's.
-    private let hasOwnASCII: Bool
+    private let hasSpecialASCIICase: Bool
     private(set) var bytes: [UInt8] = []
 
     init(language: String) {
         self.language = language
         let code = language.split(separator: "-").first?.lowercased() ?? ""
-        hasOwnASCII = code == "tr" || code == "az" || code == "lt"
+        hasSpecialASCIICase = code == "tr" || code == "az" || code == "lt"
     }
 
     /// Writes the canonical spelling of a word to `bytes`.
@@ -150,7 +150,7 @@ struct WordSpelling {
             let isCapital = lower && byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
             bytes.append(isCapital ? byte + 32 : byte)
         }
-        if isASCII && !(lower && hasOwnASCII) { return }
+        if isASCII && !(lower && hasSpecialASCIICase) { return }
         var capacity = word.count * 3 + 16
         while true {
             let length = compose(word, lower: lower, capacity: capacity)

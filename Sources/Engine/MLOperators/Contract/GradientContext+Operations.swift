@@ -134,7 +134,7 @@ extension GradientContext {
         try setScatteredGradient(positions: positions)
     }
 
-    /// Sets the gradient of operand 0 when element i of the result is its element `places[i]`.
+    /// Sets the gradient of operand 0 when element i of the result is its element `positions[i]`.
     package mutating func setScatteredGradient(positions: [Int]) throws(ModelError) {
         let x = try operand()
         let shape = try extents(x)
@@ -215,10 +215,10 @@ extension GradientContext {
 
 extension Operator {
     /// The error for operators with only some differentiable forms.
-    func notDifferentiable(_ why: String) -> ModelError {
+    func notDifferentiable(_ reason: String) -> ModelError {
         ModelError(
             .unsupported,
-            "'\(displayName)' has no gradient \(why); leave it out of the updatable part of the model"
+            "'\(displayName)' has no gradient \(reason); leave it out of the updatable part of the model"
         )
     }
 }

@@ -72,15 +72,15 @@ extension LayerRule {
         }
     }
 
-    /// A layer that combines truth values.
+    /// A layer that combines Booleans.
     static func logical<Parameters, Function: BinaryFunction>(
         _ field: String,
         _ path: any KeyPath<SpecNeuralNetworkLayer, Parameters> & Sendable,
         _: Function.Type
     ) -> LayerRule {
         LayerRule(field, path) { _, context throws(ModelError) in
-            let x = try context.truths(context.input(0))
-            let y = try context.truths(context.input(1))
+            let x = try context.booleans(context.input(0))
+            let y = try context.booleans(context.input(1))
             try context.finish(try context.add(Binary<Function>(), x, y))
         }
     }

@@ -103,8 +103,8 @@ package struct LayerContext {
     /// A blob as int32, truncated toward zero: indices, shapes.
     package mutating func integers(_ id: ValueID) throws(ModelError) -> ValueID { try converted(id, to: .int32) }
 
-    /// A blob as truth values: whether elements differ from 0.
-    package mutating func truths(_ id: ValueID) throws(ModelError) -> ValueID { try converted(id, to: .bool) }
+    /// A blob as Booleans: whether elements differ from 0.
+    package mutating func booleans(_ id: ValueID) throws(ModelError) -> ValueID { try converted(id, to: .bool) }
 
     /// A value as another scalar type.
     package mutating func converted(_ id: ValueID, to scalarType: ScalarType) throws(ModelError) -> ValueID {

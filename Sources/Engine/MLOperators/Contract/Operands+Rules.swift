@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// Checks that several type rules share.
 extension Operands {
-    /// The type of an operand that must be a tensor of numbers or truth values.
+    /// The type of an operand that must be a tensor of numbers or Booleans.
     package func numericType(_ index: Int) throws(ModelError) -> ValueType {
         let type = try type(index)
         guard type.kind == .tensor, type.scalarType != .string else {

@@ -156,7 +156,7 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
         let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
         if tensor.storage.deferredContents != nil {
             // Computed as a whole, and only once.
-            return tensor.storage.withPassingBytes(from: tensor.byteOffset, count: tensor.byteCount) { bytes in
+            return tensor.storage.withTransientBytes(from: tensor.byteOffset, count: tensor.byteCount) { bytes in
                 PackedWeights(
                     isHalf: tensor.scalarType == .float16,
                     terms: terms,
@@ -172,7 +172,7 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
             layout: layout
         ) { rows, body in
             let bytes = rows.lowerBound * rowByteCount..<rows.upperBound * rowByteCount
-            tensor.storage.withPassingBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
+            tensor.storage.withTransientBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
             tensor.releasePages(bytes)
         }
     }

@@ -9,7 +9,7 @@ package import MLSpecification
 ///   - parameters: The weight field.
 ///   - shape: The extents in the order in which the file stores the values.
 ///   - channelAxis: The axis that per-channel scales and biases belong to.
-///   - isTransposed: Whether the two axes of the tensor change places.
+///   - isTransposed: Whether the two axes of the tensor are swapped.
 /// - Returns: The tensor.
 /// - Throws: `.invalidModel` when the field does not hold the values of `shape`.
 package func weightTensor(
@@ -82,7 +82,7 @@ package func weightTensor(
 
 /// The storage of weights that were left in their file, after checking their position.
 private func placedStorage(of placed: PlacedWeights) throws(ModelError) -> TensorStorage {
-    guard let storage = NumberedStorages.storage(placed.storage), placed.offset <= storage.byteCount,
+    guard let storage = StorageRegistry.storage(placed.storage), placed.offset <= storage.byteCount,
         placed.byteCount <= storage.byteCount - placed.offset
     else { throw ModelError(.malformed, "the file with the weights no longer exists; open the model again") }
     return storage

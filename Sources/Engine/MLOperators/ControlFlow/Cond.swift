@@ -1,7 +1,7 @@
 package import MLGraph
 package import MLNumerics
 
-/// Evaluates one of two bodies, depending on a truth value.
+/// Evaluates one of two bodies, depending on a Boolean.
 ///
 /// Operands: predicate, a scalar. Bodies: for true, for false; without inputs, with outputs of the same types.
 package struct Cond: ControlFlowOperator {

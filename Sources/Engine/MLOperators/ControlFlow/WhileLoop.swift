@@ -3,7 +3,7 @@ package import MLNumerics
 
 /// Repeats a body while a condition holds.
 ///
-/// Operands: the initial values of the loop. Bodies: the condition, which returns one truth value, and the body, which
+/// Operands: the initial values of the loop. Bodies: the condition, which returns one Boolean, and the body, which
 /// returns the values of the next iteration; both take the values of the current one. `limit` is the maximum number of
 /// iterations. A loop stops with an error when the prediction is cancelled.
 package struct WhileLoop: ControlFlowOperator {

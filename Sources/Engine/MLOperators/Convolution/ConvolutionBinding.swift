@@ -282,7 +282,7 @@ extension Convolution {
             let result = try? resultTypes(of: operands).first?.shape.counts,
             binding(x, weight, result).isFasterInPlanes
         else { return .channelsLast }
-        return .channelsLastInCompany
+        return .channelsLastIfAdjacent
     }
 
     /// The kernels' view of the convolution, for concrete logical shapes.

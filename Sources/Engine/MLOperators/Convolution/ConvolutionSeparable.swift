@@ -9,10 +9,10 @@ package import MLNumerics
 /// depthwise convolution, weight [O, E, 1, 1]? and bias [O]? of the projection, residual of the result's shape?. Result:
 /// [N, O, H′, W′]. An expansion or projection that is missing has no weight, and then C = E or O = E. Only passes create it.
 package struct ConvolutionSeparable: Operator {
-    /// `nil` where x is what the depthwise convolution reads.
+    /// `nil` when the depthwise convolution reads x.
     package var expansion: Convolution?
     package var depthwise: Convolution
-    /// `nil` where the result is the depthwise convolution's.
+    /// `nil` when the depthwise convolution gives the result.
     package var projection: Convolution?
 
     package init(expansion: Convolution?, depthwise: Convolution, projection: Convolution?) {
@@ -140,7 +140,7 @@ extension ConvolutionSeparable {
         )
     }
 
-    /// The kernel that keeps the wide tensors in the second cache.
+    /// The kernel that keeps the wide tensors in the L2 cache.
     private func kernel(_ bound: [Bound]) -> Kernel {
         let first = expansion == nil ? nil : bound.first
         let last = projection == nil ? nil : bound.last

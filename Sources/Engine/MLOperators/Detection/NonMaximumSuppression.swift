@@ -129,7 +129,7 @@ package struct NonMaximumSuppression: Operator {
                     scores: (0..<classes).map { ratings[position(n, box, $0, of: classes, among: total)] }
                 )
             }
-            let picked = limits.picks(candidates)
+            let picked = limits.selectedIndices(candidates)
             counts.append(Double(picked.count))
             for (rank, box) in picked.enumerated() {
                 positions[n * count + rank] = Double(box)
@@ -180,7 +180,7 @@ package struct NonMaximumSuppression: Operator {
         }
     }
 
-    private func picks(_ boxes: [Box]) -> [Int] {
+    private func selectedIndices(_ boxes: [Box]) -> [Int] {
         let ordered = boxes.indices.sorted { (boxes[$0].score, $1) > (boxes[$1].score, $0) }
         var picked: [Int] = []
         for index in ordered where picked.count < count {

@@ -5,13 +5,13 @@ package import MLNumerics
 /// A function of two numbers: the parameter of the `Binary` family.
 package protocol BinaryFunction: Hashable, Sendable, Codable {
     static var names: [MILName] { get }
-    /// Whether the result is a truth value.
+    /// Whether the result is a Boolean.
     static var isPredicate: Bool { get }
-    /// Whether the function takes truth values.
+    /// Whether the function takes Booleans.
     static var isLogic: Bool { get }
     init()
     func callAsFunction(_ x: Double, _ y: Double) -> Double
-    /// The kernel for float32, int32 or truth values; `nil` when there is none.
+    /// The kernel for float32, int32 or Booleans; `nil` when there is none.
     static var kernel: ElementwiseKernel.BinaryFunction? { get }
     /// The neural-network layers whose main operator the function is.
     static var layers: [LayerRule] { get }

@@ -62,7 +62,7 @@ extension Select: LoweredFromLayers {
     package static var layers: [LayerRule] {
         [
             LayerRule("whereBroadcastable", \.whereBroadcastable) { _, context throws(ModelError) in
-                let condition = try context.truths(context.input(0))
+                let condition = try context.booleans(context.input(0))
                 try context.finish(try context.add(Select(), condition, context.input(1), context.input(2)))
             }
         ]

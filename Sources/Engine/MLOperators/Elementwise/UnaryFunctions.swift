@@ -293,7 +293,7 @@ package struct Threshold: ScalarFunction, DifferentiableFunction {
     package func derivative(at x: Double, value y: Double) -> Double { x > alpha ? 1 : 0 }
 }
 
-/// `x == 0`, of truth values.
+/// `x == 0`, of Booleans.
 package struct LogicalNot: ParameterlessFunction {
     package static let names: [MILName] = ["logical_not"]
     package init() {}
@@ -302,7 +302,7 @@ package struct LogicalNot: ParameterlessFunction {
     package static var layers: [LayerRule] {
         [
             LayerRule("logicalNot", \.logicalNot) { _, context throws(ModelError) in
-                let x = try context.truths(context.input())
+                let x = try context.booleans(context.input())
                 try context.finish(try context.add(Unary<LogicalNot>(), x))
             }
         ]

@@ -135,7 +135,7 @@ extension MatrixProduct {
     fileprivate func direct(_ constant: Tensor?) -> Kernel {
         guard isOneProduct else {
             return Kernel("gemm, batched") { context in
-                stack(aStride: xStrides.row).multiply(
+                batch(aStride: xStrides.row).multiply(
                     context.floats(0),
                     rightHandSide(context),
                     into: context.resultFloats()
@@ -172,12 +172,12 @@ extension MatrixProduct {
         return Kernel("gemm, transposing", scratchByteCount: count * 4) { context in
             let x = context.scratchFloats
             Transposition.run(context.floats(0), x, batch: count / (rows * depth), rows: depth, columns: rows)
-            stack(aStride: depth).multiply(x, rightHandSide(context), into: context.resultFloats())
+            batch(aStride: depth).multiply(x, rightHandSide(context), into: context.resultFloats())
         }
     }
 
-    private func stack(aStride: Int) -> MatMulKernel.Stack {
-        MatMulKernel.Stack(
+    private func batch(aStride: Int) -> MatMulKernel.Batch {
+        MatMulKernel.Batch(
             rows: rows,
             terms: depth,
             columns: columns,

@@ -133,11 +133,14 @@ private func listType(_ operands: Operands) throws(ModelError) -> ValueType {
 /// which `MakeList` uses for extents that the first element determines, becomes the element's.
 private func writtenType(_ operands: Operands, element: Shape) throws(ModelError) -> ValueType {
     let list = try listType(operands)
-    let held = list.shape.dropFirst()
-    guard held.count == element.count else {
-        throw ModelError(.invalidModel, "elements of shape \(element) do not fit a list of elements \(Shape(held))")
+    let elementShape = list.shape.dropFirst()
+    guard elementShape.count == element.count else {
+        throw ModelError(
+            .invalidModel,
+            "elements of shape \(element) do not fit a list of elements \(Shape(elementShape))"
+        )
     }
-    let undecided = zip(held, element).map { $0.count == 0 ? $1 : $0 }
+    let undecided = zip(elementShape, element).map { $0.count == 0 ? $1 : $0 }
     return list.with([.unknown] + (try unified(undecided, element)))
 }
 

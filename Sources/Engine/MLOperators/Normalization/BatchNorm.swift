@@ -34,7 +34,7 @@ package struct BatchNorm: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
-        let line = Self.line(
+        let affine = Self.scaleAndOffset(
             mean: operands[1],
             variance: operands[2],
             gamma: operands.optional(3),
@@ -45,13 +45,13 @@ package struct BatchNorm: Operator {
         var values = x.values
         for index in values.indices {
             let channel = index / inner % x.shape[1]
-            values[index] = values[index] * line.scale[channel] + line.offset[channel]
+            values[index] = values[index] * affine.scale[channel] + affine.offset[channel]
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: x.shape)]
     }
 
     /// The linear function x · scale + offset of each channel.
-    package static func line(
+    package static func scaleAndOffset(
         mean: Tensor,
         variance: Tensor,
         gamma: Tensor?,
@@ -131,15 +131,15 @@ extension BatchNorm {
         let inner = x.layout == .channelsLast ? 1 : x.logicalShape.dropFirst(2).reduce(1, *)
         return [
             Kernel("scale and shift", inPlaceOperands: [0]) {
-                let line = Self.line(
+                let affine = Self.scaleAndOffset(
                     mean: mean,
                     variance: variance,
                     gamma: request.operand(3)?.constant,
                     beta: request.operand(4)?.constant,
                     epsilon: epsilon
                 )
-                let scale = Tensor(values: line.scale, scalarType: .float32, shape: [channels])
-                let offset = Tensor(values: line.offset, scalarType: .float32, shape: [channels])
+                let scale = Tensor(values: affine.scale, scalarType: .float32, shape: [channels])
+                let offset = Tensor(values: affine.offset, scalarType: .float32, shape: [channels])
                 return { context in
                     ElementwiseKernel.scaleShift(
                         context.floats(0),

@@ -37,7 +37,7 @@ package struct InstanceNorm: Operator {
         for slice in 0..<(inner == 0 ? 0 : values.count / inner) {
             let channel = slice % x.shape[1]
             let range = slice * inner..<(slice + 1) * inner
-            let line = standardizing(values[range], epsilon: epsilon)
+            let line = meanAndInverseDeviation(values[range], epsilon: epsilon)
             for index in range {
                 let standard = (values[index] - line.mean) * line.scale
                 values[index] = standard * (gamma?[channel] ?? 1) + (beta?[channel] ?? 0)
@@ -99,7 +99,7 @@ extension InstanceNorm: DifferentiableOperator {
 }
 
 /// The mean of `values` and 1 / √(variance + epsilon), the variance being that of the whole population.
-func standardizing(_ values: some Collection<Double>, epsilon: Double) -> (mean: Double, scale: Double) {
+func meanAndInverseDeviation(_ values: some Collection<Double>, epsilon: Double) -> (mean: Double, scale: Double) {
     let count = Double(values.count)
     let mean = values.reduce(0, +) / count
     let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count

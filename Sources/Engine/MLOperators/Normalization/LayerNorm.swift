@@ -64,7 +64,7 @@ package struct LayerNorm: Operator {
         let values = x.values
         var result = values
         for start in offsets(outside) {
-            let line = standardizing(positions.map { values[start + $0] }, epsilon: epsilon)
+            let line = meanAndInverseDeviation(positions.map { values[start + $0] }, epsilon: epsilon)
             for (index, position) in positions.enumerated() {
                 let standard = (values[start + position] - line.mean) * line.scale
                 result[start + position] = standard * (gamma?[index] ?? 1) + (beta?[index] ?? 0)

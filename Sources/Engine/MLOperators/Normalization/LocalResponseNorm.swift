@@ -104,7 +104,7 @@ extension LocalResponseNorm {
         return [
             Kernel("local response norm") { context in
                 if step >= 16 {
-                    NormalizationKernel.neighbourNorm(
+                    NormalizationKernel.localResponseNorm(
                         context.floats(0),
                         into: context.resultFloats(),
                         outer: slices,
@@ -118,7 +118,7 @@ extension LocalResponseNorm {
                     )
                     return
                 }
-                NormalizationKernel.runningNeighbourNorm(
+                NormalizationKernel.runningLocalResponseNorm(
                     context.floats(0),
                     into: context.resultFloats(),
                     outer: slices,

@@ -13,7 +13,7 @@ package protocol PoolingFunction: Hashable, Sendable {
     ///   - count: The number of elements in the window, including the padding when it counts.
     /// - Returns: The pooled value.
     static func result(_ sum: Double, count: Int) -> Double
-    static func combine(_ sum: Double, _ element: Double) -> Double
+    static func accumulate(_ sum: Double, _ element: Double) -> Double
     static var start: Double { get }
 }
 
@@ -21,7 +21,7 @@ package protocol PoolingFunction: Hashable, Sendable {
 package enum Maximum: PoolingFunction {
     package static let milName: MILName = "max_pool"
     package static let start = -Double.infinity
-    package static func combine(_ sum: Double, _ element: Double) -> Double { Swift.max(sum, element) }
+    package static func accumulate(_ sum: Double, _ element: Double) -> Double { Swift.max(sum, element) }
     package static func result(_ sum: Double, count: Int) -> Double { sum }
 }
 
@@ -29,7 +29,7 @@ package enum Maximum: PoolingFunction {
 package enum Average: PoolingFunction {
     package static let milName: MILName = "avg_pool"
     package static let start = 0.0
-    package static func combine(_ sum: Double, _ element: Double) -> Double { sum + element }
+    package static func accumulate(_ sum: Double, _ element: Double) -> Double { sum + element }
     package static func result(_ sum: Double, count: Int) -> Double { sum / Double(Swift.max(count, 1)) }
 }
 
@@ -37,7 +37,7 @@ package enum Average: PoolingFunction {
 package enum EuclideanLength: PoolingFunction {
     package static let milName: MILName = "l2_pool"
     package static let start = 0.0
-    package static func combine(_ sum: Double, _ element: Double) -> Double { sum + element * element }
+    package static func accumulate(_ sum: Double, _ element: Double) -> Double { sum + element * element }
     package static func result(_ sum: Double, count: Int) -> Double { sum.squareRoot() }
 }
 
@@ -150,7 +150,7 @@ package struct Pooling<Function: PoolingFunction>: Operator {
                         var sum = Function.start
                         var count = 0
                         window.forEachTap(d, h, w) { position, _ in
-                            sum = Function.combine(sum, input[slice * window.inputCount + position])
+                            sum = Function.accumulate(sum, input[slice * window.inputCount + position])
                             count += 1
                         }
                         if !excludesPadding { count = paddedCount(window, [d, h, w]) }
@@ -205,7 +205,7 @@ package struct Pooling<Function: PoolingFunction>: Operator {
 
     package func layoutRole(_ operands: Operands) -> LayoutRole {
         guard let shape = (try? operands.shape(0))?.counts else { return .channelsLast }
-        return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLastInCompany
+        return coversAll(Array(shape.dropFirst(2))) ? .agnostic : .channelsLastIfAdjacent
     }
 }
 

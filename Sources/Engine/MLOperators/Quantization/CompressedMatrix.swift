@@ -13,7 +13,7 @@ struct CompressedMatrix: Sendable {
     let columns: Int
     /// The extents after the first two.
     let kernel: [Int]
-    /// The number of blocks with parameters of their own along the first two axes.
+    /// The number of blocks with separate parameters along the first two axes.
     let rowBlocks: Int
     let columnBlocks: Int
     /// The codes, low bits first without gaps.
@@ -85,7 +85,7 @@ struct CompressedMatrix: Sendable {
         let isByColumns = layout == .columnsByTerms
         let (columnCount, termCount) = isByColumns ? (rowBlocks, columnBlocks) : (columnBlocks, rowBlocks)
         let (results, terms) = isByColumns ? (rows, columns) : (columns, rows)
-        // Tables of a transposed matrix would have to change places, those of several segments to be repeated.
+        // Tables of a transposed matrix would have to be permuted, those of several segments repeated.
         guard values == .lines || (isByColumns || columnCount == 1) && taps == 1 || termCount == 1 else { return nil }
         return CodedForm(
             values,
@@ -151,7 +151,7 @@ struct CompressedMatrix: Sendable {
             let floats = blockFloatOffsets.map { $0 - Float(half) }
             let isByColumns = layout == .columnsByTerms
             return withExtendedLifetime(parameters) {
-                codes.storage.withPassingBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in
+                codes.storage.withTransientBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in
                     CodedWeights(
                         form,
                         codes: bytes,
@@ -197,7 +197,7 @@ struct CompressedMatrix: Sendable {
         )
     }
 
-    /// Names the form for people: "int8", "4-bit palette".
+    /// The name of the form for people: "int8", "4-bit palette".
     var name: String { values == .lines ? "\(isSigned ? "" : "u")int\(bits)" : "\(bits)-bit palette" }
 }
 
@@ -217,7 +217,8 @@ extension Operator {
     }
 }
 
-/// Weights that stay compressed with the lines of their rows scaled: of row r by `factors[r]`; `nil` for other weights.
+/// Weights that stay compressed with the scales of their rows multiplied: of row r by `factors[r]`; `nil` for other
+/// weights.
 ///
 /// - Parameters:
 ///   - constant: The weights.

@@ -25,7 +25,7 @@ package struct ConstexprBlockwiseShiftScale: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let data = operands[0]
-        let decoded = WeightDecoding.lines(
+        let decoded = WeightDecoding.dequantize(
             data,
             scale: operands[1],
             offset: operands.optional(2),
@@ -77,9 +77,9 @@ package struct ConstexprSparseBlockwiseShiftScale: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let mask = operands[0].converted(to: .uint1)
-        if let bytes = WeightDecoding.wholeBytes(operands[1]),
-            let decoded = WeightDecoding.lines(
-                WeightDecoding.spread(bytes, mask: mask, shape: mask.shape),
+        if let bytes = WeightDecoding.integerBytes(operands[1]),
+            let decoded = WeightDecoding.dequantize(
+                WeightDecoding.scatter(bytes, mask: mask, shape: mask.shape),
                 scale: operands[2],
                 offset: operands.optional(3),
                 blocks: operands[2].shape,

@@ -70,8 +70,8 @@ package struct ConstexprLutToSparse: Operator {
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let (mask, lut) = (operands[0].converted(to: .uint1), operands[2])
-        let bytes = WeightDecoding.wholeBytes(operands[1]) ?? operands[1]
-        let dense = WeightDecoding.spread(bytes, mask: mask, shape: mask.shape)
+        let bytes = WeightDecoding.integerBytes(operands[1]) ?? operands[1]
+        let dense = WeightDecoding.scatter(bytes, mask: mask, shape: mask.shape)
         let found: Tensor
         if let values = try decoded(dense, in: lut, vectorAxis) {
             found = values
@@ -173,7 +173,7 @@ private func lookupShape(_ indices: Shape, _ lut: Shape, _ vectorAxis: Int?) thr
 
 /// The entries of `lut` at the indices, in its storage form; `nil` when that form is not supported.
 private func decoded(_ indices: Tensor, in lut: Tensor, _ vectorAxis: Int?) throws(ModelError) -> Tensor? {
-    guard let bytes = WeightDecoding.wholeBytes(indices), bytes.scalarType == .uint8 else { return nil }
+    guard let bytes = WeightDecoding.integerBytes(indices), bytes.scalarType == .uint8 else { return nil }
     let groups = Array(lut.shape.dropLast(2))
     let entries = lut.shape[lut.shape.count - 2]
     let width = lut.shape[lut.shape.count - 1]

@@ -20,7 +20,7 @@ package struct ConstexprSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        [WeightDecoding.spread(operands[0], mask: operands[1].converted(to: .uint1), shape: operands.shape())]
+        [WeightDecoding.scatter(operands[0], mask: operands[1].converted(to: .uint1), shape: operands.shape())]
     }
 
     package func isDeferred(_ operands: ReferenceOperands) -> Bool {
@@ -61,7 +61,7 @@ package struct ConstexprPackedSparseToDense: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        [WeightDecoding.spread(operands[0], mask: operands[1], shape: shape)]
+        [WeightDecoding.scatter(operands[0], mask: operands[1], shape: shape)]
     }
 
     package func isDeferred(_ operands: ReferenceOperands) -> Bool {

@@ -85,7 +85,7 @@ extension Dequantize {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let number = request.operand(0)?.scalarType.quantizedNumber, request.results[0].scalarType == .float32,
             request.operand(0)?.layout == .rowMajor, request.results[0].layout == .rowMajor,
-            let line = QuantizationLine(request, axis: axis)
+            let line = ChannelQuantization(request, axis: axis)
         else { return [] }
         let offsets = zip(line.scale.values, line.zeroPoint.values).map { -$0 * $1 }
         let shift = Tensor(values: offsets, scalarType: .float32, shape: [line.channels])
@@ -151,7 +151,7 @@ private func dequantized(
     let position = axis < 0 ? axis + data.shape.count : axis
     let count = Swift.max(scale.count, zeroPoint?.count ?? 1)
     let blocks = data.shape.indices.map { $0 == position ? count : 1 }
-    if let decoded = WeightDecoding.lines(data, scale: scale, offset: zeroPoint, blocks: blocks, as: scalarType) {
+    if let decoded = WeightDecoding.dequantize(data, scale: scale, offset: zeroPoint, blocks: blocks, as: scalarType) {
         return decoded
     }
     let line = AxisQuantization(shape: data.shape, scale: scale, zeroPoint: zeroPoint, axis: axis)

@@ -48,7 +48,7 @@ func packedIntegers(_ codes: Tensor, zero: [Int16], shape: IntegerWeights.Shape)
     return PackedConstants.packed(codes, form: "\(shape.form) \(order) \(zero) \(InstructionSet.current)") { memory in
         IntegerWeights(stored: memory, shape: shape)
     } make: {
-        codes.storage.withPassingBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in
+        codes.storage.withTransientBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in
             IntegerWeights(bytes, isSigned: codes.scalarType == .int8, zero: zero, shape: shape)
         }
     }

@@ -2,12 +2,12 @@ import MLKernels
 package import MLGraph
 package import MLNumerics
 
-/// A convolution or linear layer of whole numbers with exact sums: f(round(sum · scale[o] + bias[o]) + residual), where
-/// only products whose sums are rounded have `rounded`.
+/// A convolution or linear layer of quantised integers with exact sums: f(round(sum · scale[o] + bias[o]) + residual),
+/// where only products whose sums are rounded have `rounded`.
 ///
 /// Operands: x of int16 or uint8, weight of int8 or uint8 as in the layer, scale [O], zero point [O]? of int16 for the
-/// weight, bias [O]?, residual? of the result's shape: float32, or int16 or uint8 worth `residualStep` each. Result:
-/// float32, or of the type of `grid`. An x of uint8 has numbers of 0...127. Only passes create it.
+/// weight, bias [O]?, residual? of the result's shape: float32, or int16 or uint8 in multiples of `residualStep`.
+/// Result: float32, or of the type of `grid`. An x of uint8 has numbers of 0...127. Only passes create it.
 package struct IntegerProduct: Operator {
     /// The layer, without an activation of its own.
     package enum Layer: Hashable, Sendable, Codable {
@@ -33,7 +33,7 @@ package struct IntegerProduct: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         let x = try operands.type(0)
         let weight = try operands.type(1)
-        guard Self.isWhole(x.scalarType), weight.scalarType == .int8 || weight.scalarType == .uint8 else {
+        guard Self.isQuantized(x.scalarType), weight.scalarType == .int8 || weight.scalarType == .uint8 else {
             throw ModelError(.invalidModel, "an integer product of \(x) and \(weight)")
         }
         let result = try layerType(x.with(.float32), weight.with(.float32))
@@ -44,14 +44,14 @@ package struct IntegerProduct: Operator {
         if operands.has(5) {
             let residual = try operands.type(5)
             guard residual.shape.count == result.rank,
-                Self.isWhole(residual.scalarType) || residual.scalarType == .float32
+                Self.isQuantized(residual.scalarType) || residual.scalarType == .float32
             else { throw ModelError(.invalidModel, "an integer product of type \(result) plus \(residual)") }
             _ = try broadcast(residual.shape, result.shape)
         }
         return [result.with(grid?.scalarType ?? .float32)]
     }
 
-    private static func isWhole(_ type: ScalarType) -> Bool { type == .int16 || type == .uint8 }
+    private static func isQuantized(_ type: ScalarType) -> Bool { type == .int16 || type == .uint8 }
 
     private func layerType(_ x: ValueType, _ weight: ValueType) throws(ModelError) -> ValueType {
         let operands = Operands([Operands.Operand(type: x), Operands.Operand(type: weight)])
@@ -103,14 +103,14 @@ package struct IntegerProduct: Operator {
         let bias = operands.optional(4)?.values
         let residual = operands.optional(5)
         let addends = residual?.values
-        let worth = residual.map { Self.isWhole($0.scalarType) } == true ? residualStep : 1
+        let step = residual.map { Self.isQuantized($0.scalarType) } == true ? residualStep : 1
         for index in values.indices {
             let channel = index / inner % count
             var value = values[index] * scale[channel] + (bias?[channel] ?? 0)
-            if let rounded { value = rounded.whole(value) * rounded.step }
-            if let addends { value += addends[index] * worth }
+            if let rounded { value = rounded.quantize(value) * rounded.step }
+            if let addends { value += addends[index] * step }
             value = activation.apply(value)
-            values[index] = grid.map { $0.whole(value) } ?? value
+            values[index] = grid.map { $0.quantize(value) } ?? value
         }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: shape)]
     }
@@ -136,7 +136,7 @@ extension IntegerProduct {
     }
 
     package func kernels(for request: KernelRequest) -> [Kernel] {
-        guard let x = request.operand(0), Self.isWhole(x.scalarType), let weight = request.operand(1)?.constant,
+        guard let x = request.operand(0), Self.isQuantized(x.scalarType), let weight = request.operand(1)?.constant,
             let scale = request.operand(2), scale.scalarType == .float32, scale.constant != nil,
             let bias = FloatSource(request, 4), let result = request.results.first, x.count > 0, result.count > 0
         else { return [] }
@@ -160,7 +160,7 @@ extension IntegerProduct {
         )
         let name = "\(isBytes ? "of bytes " : "")\(weight.scalarType)"
         let scratch = grid == nil ? 0 : result.count * 4
-        let finish = finish(bias, residual: request.operand(5)?.scalarType)
+        let pipeline = pipeline(bias, residual: request.operand(5)?.scalarType)
         switch layer {
         case .linear:
             guard x.layout == .rowMajor, result.layout == .rowMajor else { return [] }
@@ -169,9 +169,9 @@ extension IntegerProduct {
                 Kernel("integer gemm \(name)", scratchByteCount: scratch, packedOperands: [1]) {
                     guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
                     return { context in
-                        let (finish, y) = finish(context)
-                        let x = WholeNumbers(context.operand(0), areBytes: isBytes)
-                        IntegerKernel.multiply(x, rows: rows, by: weights, into: y, finish: finish)
+                        let (pipeline, y) = pipeline(context)
+                        let x = QuantizedIntegers(context.operand(0), areBytes: isBytes)
+                        IntegerKernel.multiply(x, rows: rows, by: weights, into: y, pipeline: pipeline)
                     }
                 }
             ]
@@ -183,15 +183,15 @@ extension IntegerProduct {
                 Kernel("integer convolution \(name)", scratchByteCount: scratch, packedOperands: [1]) {
                     guard let weights = packedIntegers(weight, zero: zero, shape: shape) else { return nil }
                     return { context in
-                        let (finish, y) = finish(context)
-                        let x = WholeNumbers(context.operand(0), areBytes: isBytes)
+                        let (pipeline, y) = pipeline(context)
+                        let x = QuantizedIntegers(context.operand(0), areBytes: isBytes)
                         IntegerKernel.convolve(
                             x,
                             weights,
                             kernel: window.kernel,
                             geometry,
                             into: y,
-                            finish: finish
+                            pipeline: pipeline
                         )
                     }
                 }
@@ -208,25 +208,25 @@ extension IntegerProduct {
     }
 
     /// The operations on the sums of a run, and their destination.
-    private func finish(
+    private func pipeline(
         _ bias: FloatSource,
         residual: ScalarType?
-    ) -> @Sendable (KernelContext) -> (IntegerKernel.Finish, UnsafeMutablePointer<Float>) {
-        let (rounded, step) = (rounded?.numbers, Float(residualStep))
-        let (function, grid, type) = (activation.kernelFunction, grid?.numbers, grid?.scalarType)
+    ) -> @Sendable (KernelContext) -> (IntegerKernel.OutputPipeline, UnsafeMutablePointer<Float>) {
+        let (rounded, step) = (rounded?.quantizer, Float(residualStep))
+        let (function, grid, type) = (activation.kernelFunction, grid?.quantizer, grid?.scalarType)
         return { context in
-            let finish = IntegerKernel.Finish(
+            let pipeline = IntegerKernel.OutputPipeline(
                 scale: context.floats(2),
                 bias: bias.pointer(context),
                 rounded: rounded,
                 residual: residual == .float32
-                    ? nil : context.optionalOperand(5).map { WholeNumbers($0, areBytes: residual == .uint8) },
+                    ? nil : context.optionalOperand(5).map { QuantizedIntegers($0, areBytes: residual == .uint8) },
                 residualStep: step,
                 addend: residual == .float32 ? context.optionalFloats(5) : nil,
                 function: function,
-                codes: grid.map { (WholeResults(context.result(), areBytes: type == .uint8), $0) }
+                codes: grid.map { (MutableQuantizedIntegers(context.result(), areBytes: type == .uint8), $0) }
             )
-            return (finish, grid == nil ? context.resultFloats() : context.scratchFloats)
+            return (pipeline, grid == nil ? context.resultFloats() : context.scratchFloats)
         }
     }
 }

@@ -55,7 +55,7 @@ extension Quantize {
     package func kernels(for request: KernelRequest) -> [Kernel] {
         guard let number = request.results[0].scalarType.quantizedNumber, request.operand(0)?.scalarType == .float32,
             request.operand(0)?.layout == .rowMajor, request.results[0].layout == .rowMajor,
-            let line = QuantizationLine(request, axis: axis)
+            let line = ChannelQuantization(request, axis: axis)
         else { return [] }
         let count = request.results[0].count
         let sizes = [line.outer, line.channels, line.inner]
@@ -63,7 +63,7 @@ extension Quantize {
         return [
             Kernel("quantize", scratchByteCount: count * 4) { context in
                 let y = context.scratchFloats
-                ElementwiseKernel.combine(
+                ElementwiseKernel.binary(
                     .divide,
                     sizes: sizes,
                     context.floats(0),

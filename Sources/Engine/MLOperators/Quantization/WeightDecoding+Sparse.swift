@@ -4,7 +4,7 @@ import MLNumerics
 /// Masks are packed bits, low bits first: tensors of uint1, or of uint8 with eight positions in each.
 extension WeightDecoding {
     /// `elements` in order at the positions of `shape` where `mask` is 1, zeros elsewhere.
-    static func spread(_ elements: Tensor, mask: Tensor, shape: [Int]) -> Tensor {
+    static func scatter(_ elements: Tensor, mask: Tensor, shape: [Int]) -> Tensor {
         let count = shape.elementCount
         guard [8, 16, 32, 64].contains(elements.scalarType.bitWidth) else {
             var values = elements.values.makeIterator()
@@ -17,7 +17,7 @@ extension WeightDecoding {
         }
         let result = Tensor(uninitialized: elements.scalarType, shape: shape, zeroed: true)
         withBits(mask, count: count) { bits in
-            bits.spread(
+            bits.scatter(
                 elements.address,
                 count: elements.count,
                 elementByteCount: elements.scalarType.bitWidth / 8,

@@ -13,21 +13,21 @@ enum WeightDecoding {
     ///   - blocks: The number of blocks along each axis of `data`.
     ///   - scalarType: The type of the result, float32 or float16.
     /// - Returns: The decoded values, or `nil`.
-    static func lines(
+    static func dequantize(
         _ data: Tensor,
         scale: Tensor,
         offset: Tensor?,
         blocks: [Int],
         as scalarType: ScalarType
     ) -> Tensor? {
-        guard scalarType == .float32 || scalarType == .float16, data.count > 0, let integers = wholeBytes(data),
+        guard scalarType == .float32 || scalarType == .float16, data.count > 0, let integers = integerBytes(data),
             let grid = BlockGrid(data.shape, blocks)
         else { return nil }
         let result = Tensor(uninitialized: .float32, shape: data.shape)
         let type: Conversion.Number = integers.scalarType == .int8 ? .int8 : .uint8
         Conversion.run(integers.address, type, to: result.address, .float32, count: data.count)
-        if let offset { grid.combine(.subtract, result, offset) }
-        grid.combine(.multiply, result, scale)
+        if let offset { grid.apply(.subtract, result, offset) }
+        grid.apply(.multiply, result, scale)
         guard scalarType == .float16 else { return result }
         let half = Tensor(uninitialized: .float16, shape: data.shape)
         Conversion.run(result.address, .float32, to: half.address, .float16, count: data.count)
@@ -35,7 +35,7 @@ enum WeightDecoding {
     }
 
     /// Integers of at most 8 bits as int8 or uint8; `nil` for other types.
-    static func wholeBytes(_ data: Tensor) -> Tensor? {
+    static func integerBytes(_ data: Tensor) -> Tensor? {
         let type = data.scalarType
         if type == .int8 || type == .uint8 { return data }
         guard type.isSubByte else { return nil }
@@ -117,9 +117,9 @@ private struct BlockGrid {
     }
 
     /// y ← y ∘ the element of `parameters` for each block; y is a float32 tensor that nobody else reads.
-    func combine(_ function: ElementwiseKernel.BinaryFunction, _ y: Tensor, _ parameters: Tensor) {
+    func apply(_ function: ElementwiseKernel.BinaryFunction, _ y: Tensor, _ parameters: Tensor) {
         let floats = Tensor(values: parameters.values, scalarType: .float32, shape: parameters.shape)
-        ElementwiseKernel.combine(
+        ElementwiseKernel.binary(
             function,
             sizes: sizes,
             y.address,

@@ -98,9 +98,9 @@ package struct GRU: Operator {
         let kept = zip(reset, h).map { $0 * $1 }
         return (0..<states).map { unit in
             let row = states + unit
-            let own = bias?[row] ?? 0
+            let stateBias = bias?[row] ?? 0
             let recurrent =
-                resetsAfter ? reset[unit] * (sums.state(row, h) + own) : sums.state(row, kept) + own
+                resetsAfter ? reset[unit] * (sums.state(row, h) + stateBias) : sums.state(row, kept) + stateBias
             let update = gate(2 * states + unit)
             return (1 - update) * activation.apply(sums.input(row, x) + recurrent) + update * h[unit]
         }
@@ -160,7 +160,7 @@ extension GRU {
             steps: x[0],
             batch: x[1],
             states: states,
-            ways: 1,
+            directions: 1,
             isReverse: direction == .reverse,
             returnsSequence: returnsSequence
         )
@@ -205,7 +205,7 @@ extension GRU: BackwardRecurrence, DifferentiableOperator {
 
     var backward: RecurrentBackward {
         .gru(
-            GRUForm(
+            GRUAttributes(
                 isReverse: direction == .reverse,
                 returnsSequence: returnsSequence,
                 gateActivation: gateActivation.gateFunction,

@@ -90,17 +90,17 @@ package struct LSTM: Operator {
         var h = Array(operands[1].values.prefix(batch * width))
         var c = Array(operands[2].values.prefix(batch * width))
         var all = [Double](repeating: 0, count: sequence.elementCount)
-        let ways: [(isReverse: Bool, first: Int)] =
+        let directions: [(isReverse: Bool, first: Int)] =
             switch direction {
             case .forward: [(false, 3)]
             case .reverse: [(true, 3)]
             case .bidirectional: [(false, 3), (true, 7)]
             }
-        for (way, (isReverse, first)) in ways.enumerated() {
+        for (part, (isReverse, first)) in directions.enumerated() {
             let sums = RecurrentSums(operands[first], operands[first + 1], operands.optional(first + 2))
             let peephole = operands.optional(first + 3)?.values
             for item in 0..<batch {
-                let position = item * width + way * states
+                let position = item * width + part * states
                 var hidden = Array(h[position..<position + states])
                 var cell = Array(c[position..<position + states])
                 for index in 0..<length {
@@ -109,7 +109,7 @@ package struct LSTM: Operator {
                     step(sums, peephole, x[start..<start + sums.inputs], &hidden, &cell)
                     if returnsSequence {
                         let step = direction == .bidirectional ? time : index
-                        let target = (step * batch + item) * width + way * states
+                        let target = (step * batch + item) * width + part * states
                         all.replaceSubrange(target..<target + states, with: hidden)
                     }
                 }
@@ -206,8 +206,8 @@ extension LSTM: LoweredFromLayers {
                 // Each direction has its own functions.
                 op.direction = .forward
                 opposite.direction = .reverse
-                func half(_ index: Int, _ way: Int) throws(ModelError) -> ValueID {
-                    try context.append(Split(axis: 1, count: 2), [initial[index]])[way]
+                func half(_ index: Int, _ part: Int) throws(ModelError) -> ValueID {
+                    try context.append(Split(axis: 1, count: 2), [initial[index]])[part]
                 }
                 let there = try context.append(op, [x, try half(0, 0), try half(1, 0)] + forward)
                 var back = try context.append(opposite, [x, try half(0, 1), try half(1, 1)] + backward)
@@ -295,7 +295,7 @@ extension LSTM {
             steps: x[0],
             batch: x[1],
             states: states,
-            ways: count,
+            directions: count,
             isReverse: direction == .reverse,
             returnsSequence: returnsSequence
         )
@@ -350,7 +350,7 @@ extension LSTM: BackwardRecurrence, DifferentiableOperator {
 
     var backward: RecurrentBackward {
         .lstm(
-            LSTMForm(
+            LSTMAttributes(
                 isReverse: direction == .reverse,
                 isBidirectional: direction == .bidirectional,
                 returnsSequence: returnsSequence,

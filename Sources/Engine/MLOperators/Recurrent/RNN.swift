@@ -172,7 +172,7 @@ extension RNN: BackwardRecurrence, DifferentiableOperator {
 
     var backward: RecurrentBackward {
         .rnn(
-            RNNForm(
+            RNNAttributes(
                 isReverse: direction == .reverse,
                 returnsSequence: returnsSequence,
                 activation: activation.gateFunction

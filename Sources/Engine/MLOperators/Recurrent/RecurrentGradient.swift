@@ -36,7 +36,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
         let gradients = recurrence.backward.gradients(
             shapes: shapes,
             operands: Array(values.prefix(count)),
-            flows: Array(values.suffix(Recurrence.resultCount))
+            resultGradients: Array(values.suffix(Recurrence.resultCount))
         )
         var results: [Tensor] = []
         for index in 0..<count {
@@ -60,7 +60,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
                 backward.run(
                     shapes: shapes,
                     operands: (0..<count).map { context.optionalFloats($0) },
-                    flows: (count..<count + Recurrence.resultCount).map { context.optionalFloats($0) },
+                    resultGradients: (count..<count + Recurrence.resultCount).map { context.optionalFloats($0) },
                     gradients: results.map { $0.map { context.resultFloats($0) } },
                     scratch: context.scratchFloats
                 )
@@ -74,9 +74,9 @@ extension BackwardRecurrence {
     func differentiate(_ context: inout GradientContext) throws(ModelError) {
         var operands = context.operands
         while operands.count < Self.operandCount { operands.append(nil) }
-        var flows = context.resultGradients
-        while flows.count < Self.resultCount { flows.append(nil) }
-        let gradients = try context.builder.append(RecurrentGradient(self), operands + flows)
+        var resultGradients = context.resultGradients
+        while resultGradients.count < Self.resultCount { resultGradients.append(nil) }
+        let gradients = try context.builder.append(RecurrentGradient(self), operands + resultGradients)
         var position = 0
         for index in operands.indices where operands[index] != nil {
             context.setGradient(ofOperand: index, to: gradients[position])

@@ -6,7 +6,7 @@ import MLSpecification
 /// Whether `ReduceArg` looks for the greatest or the least element.
 package protocol Extremum: Hashable, Sendable {
     static var names: [MILName] { get }
-    static func prefers(_ candidate: Double, over best: Double) -> Bool
+    static func isBetter(_ candidate: Double, than best: Double) -> Bool
     /// The neural-network layers that look for this extremum.
     static var layers: [LayerRule] { get }
 }
@@ -21,7 +21,7 @@ extension Extremum {
 
 package enum Greatest: Extremum {
     package static let names: [MILName] = ["reduce_argmax"]
-    package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate > best }
+    package static func isBetter(_ candidate: Double, than best: Double) -> Bool { candidate > best }
 
     package static var layers: [LayerRule] {
         [
@@ -34,7 +34,7 @@ package enum Greatest: Extremum {
 
 package enum Least: Extremum {
     package static let names: [MILName] = ["reduce_argmin"]
-    package static func prefers(_ candidate: Double, over best: Double) -> Bool { candidate < best }
+    package static func isBetter(_ candidate: Double, than best: Double) -> Bool { candidate < best }
 
     package static var layers: [LayerRule] {
         [
@@ -83,7 +83,7 @@ package struct ReduceArg<Which: Extremum>: Operator {
         lines.forEach { start in
             var best = 0
             for index in 0..<lines.count
-            where Which.prefers(values[start + index * lines.stride], over: values[start + best * lines.stride]) {
+            where Which.isBetter(values[start + index * lines.stride], than: values[start + best * lines.stride]) {
                 best = index
             }
             result.append(Double(best))
@@ -99,9 +99,9 @@ package struct ReduceArg<Which: Extremum>: Operator {
         return [
             Kernel("extreme position") { context in
                 let y = context.resultIntegers()
-                let smallest = Which.prefers(0, over: 1)
+                let smallest = Which.isBetter(0, than: 1)
                 if x.scalarType == .int32 {
-                    ReductionKernel.extremePosition(
+                    ReductionKernel.argExtreme(
                         integers: context.integers(0),
                         into: y,
                         outer: lines.outer,
@@ -110,7 +110,7 @@ package struct ReduceArg<Which: Extremum>: Operator {
                         smallest: smallest
                     )
                 } else {
-                    ReductionKernel.extremePosition(
+                    ReductionKernel.argExtreme(
                         context.floats(0),
                         into: y,
                         outer: lines.outer,

@@ -241,7 +241,7 @@ extension CropResize {
                         }
                     }
                     for (item, image) in sources[n].enumerated() {
-                        points.blend(
+                        points.sample(
                             context.floats(0) + image * planes * plane,
                             into: context.resultFloats() + (n * sources[n].count + item) * planes * count,
                             planes: planes,
@@ -281,9 +281,9 @@ extension CropResize {
         let (bottom, right) = (Swift.min(top + 1, shape[2] - 1), Swift.min(left + 1, shape[3] - 1))
         let (down, across) = (r - Double(top), c - Double(left))
         points.start(index, 0)
-        points.set(0, of: index, position: top * shape[3] + left, share: (1 - down) * (1 - across))
-        points.set(1, of: index, position: top * shape[3] + right, share: (1 - down) * across)
-        points.set(2, of: index, position: bottom * shape[3] + left, share: down * (1 - across))
-        points.set(3, of: index, position: bottom * shape[3] + right, share: down * across)
+        points.set(0, of: index, position: top * shape[3] + left, weight: (1 - down) * (1 - across))
+        points.set(1, of: index, position: top * shape[3] + right, weight: (1 - down) * across)
+        points.set(2, of: index, position: bottom * shape[3] + left, weight: down * (1 - across))
+        points.set(3, of: index, position: bottom * shape[3] + right, weight: down * across)
     }
 }

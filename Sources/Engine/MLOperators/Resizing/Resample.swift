@@ -133,7 +133,7 @@ package struct Resample: Operator {
                 for channel in 0..<shape[1] {
                     let start = (image * shape[1] + channel) * x.shape[2] * x.shape[3]
                     result[(image * shape[1] + channel) * count + index] = taps.reduce(0) { sum, tap in
-                        sum + tap.share * (tap.position.map { values[start + $0] } ?? outside)
+                        sum + tap.weight * (tap.position.map { values[start + $0] } ?? outside)
                     }
                 }
             }
@@ -145,7 +145,7 @@ package struct Resample: Operator {
     var outside: Double { if case .constant(let value) = border { value } else { 0 } }
 
     /// The elements that contribute to a point, with their weights; `nil` is a position outside.
-    private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(position: Int?, share: Double)] {
+    private func taps(_ x: Double, _ y: Double, _ shape: [Int]) -> [(position: Int?, weight: Double)] {
         func element(_ row: Double, _ column: Double) -> Int? {
             guard let row = inside(row, shape[2]), let column = inside(column, shape[3]) else { return nil }
             return row * shape[3] + column
@@ -236,7 +236,7 @@ extension Resample {
                             )
                         }
                     }
-                    sampled.blend(
+                    sampled.sample(
                         context.floats(0) + image * channels * plane,
                         into: context.resultFloats() + image * channels * count,
                         planes: channels,
@@ -261,7 +261,7 @@ extension Resample {
                 let column = inside((x + 0.5).rounded(.down), width)
             else { return points.start(index, outside) }
             points.start(index, 0)
-            return points.set(0, of: index, position: row * width + column, share: 1)
+            return points.set(0, of: index, position: row * width + column, weight: 1)
         }
         let (left, top) = (x.rounded(.down), y.rounded(.down))
         let (across, down) = (x - left, y - top)
@@ -269,16 +269,16 @@ extension Resample {
         let columns = (inside(left, width), inside(left + 1, width))
         let fractions = ((1 - down) * (1 - across), (1 - down) * across, down * (1 - across), down * across)
         var missing = 0.0
-        func share(_ row: Int?, _ column: Int?, _ share: Double) {
-            if share != 0, row == nil || column == nil { missing += share * outside }
+        func weight(_ row: Int?, _ column: Int?, _ weight: Double) {
+            if weight != 0, row == nil || column == nil { missing += weight * outside }
         }
-        share(rows.0, columns.0, fractions.0)
-        share(rows.0, columns.1, fractions.1)
-        share(rows.1, columns.0, fractions.2)
-        share(rows.1, columns.1, fractions.3)
+        weight(rows.0, columns.0, fractions.0)
+        weight(rows.0, columns.1, fractions.1)
+        weight(rows.1, columns.0, fractions.2)
+        weight(rows.1, columns.1, fractions.3)
         points.start(index, missing)
-        func set(_ tap: Int, _ row: Int?, _ column: Int?, _ share: Double) {
-            if let row, let column { points.set(tap, of: index, position: row * width + column, share: share) }
+        func set(_ tap: Int, _ row: Int?, _ column: Int?, _ weight: Double) {
+            if let row, let column { points.set(tap, of: index, position: row * width + column, weight: weight) }
         }
         set(0, rows.0, columns.0, fractions.0)
         set(1, rows.0, columns.1, fractions.1)

@@ -136,7 +136,7 @@ package struct Resize<Form: ResizeForm>: Operator {
         guard let rank = try? operands.rank(0), (4...5).contains(rank), attributes.target.count <= rank - 2 else {
             return .rowMajor
         }
-        return .channelsLastInCompany
+        return .channelsLastIfAdjacent
     }
 }
 
@@ -198,7 +198,7 @@ extension Resize {
                 inputSize: extent,
                 low: sampling.lower.map { Int32($0) },
                 high: sampling.upper.map { Int32($0) },
-                weight: sampling.share.map { Float($0) }
+                weight: sampling.weight.map { Float($0) }
             )
         }
         let (height, width) = (axis(rank - 2), axis(rank - 1))

@@ -62,7 +62,7 @@ package struct AxisSampling: Sendable {
     package private(set) var lower: [Int] = []
     package private(set) var upper: [Int] = []
     /// The weight of `upper`.
-    package private(set) var share: [Double] = []
+    package private(set) var weight: [Double] = []
 
     /// Linear interpolation at `positions`, each between 0 and `extent` − 1.
     package init(linear positions: [Double], extent: Int) {
@@ -71,7 +71,7 @@ package struct AxisSampling: Sendable {
             let index = Swift.min(Swift.max(Int(floor), 0), extent - 1)
             lower.append(index)
             upper.append(Swift.min(index + 1, extent - 1))
-            share.append(position - floor)
+            weight.append(position - floor)
         }
     }
 
@@ -79,7 +79,7 @@ package struct AxisSampling: Sendable {
     package init(nearest indices: [Int], extent: Int) {
         lower = indices.map { Swift.min(Swift.max($0, 0), extent - 1) }
         upper = lower
-        share = indices.map { _ in 0 }
+        weight = indices.map { _ in 0 }
     }
 
     /// `values` of `shape` with axis `axis` resized.
@@ -93,10 +93,10 @@ package struct AxisSampling: Sendable {
             for position in lower.indices {
                 let a = start + lower[position] * inner
                 let b = start + upper[position] * inner
-                let share = share[position]
+                let weight = weight[position]
                 for index in 0..<inner {
                     result.append(
-                        share == 0 ? values[a + index] : values[a + index] * (1 - share) + values[b + index] * share
+                        weight == 0 ? values[a + index] : values[a + index] * (1 - weight) + values[b + index] * weight
                     )
                 }
             }

@@ -28,7 +28,7 @@ package struct IndexRule: Hashable, Sendable, Codable {
     /// Throws when indices are validated and one of `count` in the int32 operand `operand` is out of range.
     func check(_ context: KernelContext, operand: Int, count: Int, extent: Int) throws(ModelError) {
         guard isValidated,
-            let outside = IndexCheck.firstOutside(context.integers(operand), count: count, extent: extent)
+            let outside = IndexCheck.firstOutOfRange(context.integers(operand), count: count, extent: extent)
         else { return }
         _ = try position(outside, extent: extent)
     }

@@ -104,7 +104,7 @@ package struct Scatter: Operator {
                         return
                     }
                     ByteCopy.run(context.operand(0), context.result(), byteCount: byteCount)
-                    let scatter = leavesOutOutside ? kernel.rowsInside : kernel.rows
+                    let scatter = leavesOutOutside ? kernel.rowsInRange : kernel.rows
                     scatter(
                         context.result(),
                         lines.outer,

@@ -30,7 +30,7 @@ package struct ArgSort: Operator {
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
         let x = operands[0]
         let position = try normalizedAxis(axis, rank: x.shape.count)
-        let order = sortedPlaces(x.values, shape: x.shape, axis: position, isAscending: isAscending)
+        let order = sortedIndices(x.values, shape: x.shape, axis: position, isAscending: isAscending)
         return [Tensor(order.map(Int32.init(truncatingIfNeeded:)), shape: x.shape)]
     }
 }

@@ -8,7 +8,7 @@ struct BlockCopy: Sendable {
     let sourceOffset: Int
     let targetOffset: Int
 
-    /// Copies between every `block`-th pixel of `image`, from `place − margin` on, and a plane of `cells`.
+    /// Copies between every `block`-th pixel of `image`, from `position − margin` on, and a plane of `cells`.
     ///
     /// - Parameters:
     ///   - item: The index of the position in a block.

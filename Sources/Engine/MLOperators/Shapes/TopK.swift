@@ -61,7 +61,7 @@ package struct TopK: Operator {
         guard shape[position] <= x.shape[position] else {
             throw ModelError(.invalidInput, "\(count) elements are asked of an axis that has \(x.shape[position])")
         }
-        let order = sortedPlaces(values, shape: x.shape, axis: position, isAscending: isAscending)
+        let order = sortedIndices(values, shape: x.shape, axis: position, isAscending: isAscending)
         let view = StridedView(dense: x.shape).sliced(position, from: 0, count: shape[position])
         let indices = view.read(order)
         let source = Lines(shape: x.shape, axis: position)
@@ -142,7 +142,7 @@ extension TopK {
 }
 
 /// For each line along `axis` the indices of its elements in sorted order, in the layout of the elements.
-func sortedPlaces(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool) -> [Int] {
+func sortedIndices(_ values: [Double], shape: [Int], axis: Int, isAscending: Bool) -> [Int] {
     let lines = Lines(shape: shape, axis: axis)
     var result = [Int](repeating: 0, count: values.count)
     lines.forEach { start in

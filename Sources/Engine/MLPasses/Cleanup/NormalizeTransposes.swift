@@ -2,8 +2,9 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// Normalises transpositions, so that fusions recognise them: axes of one element keep their place (a reshape follows
-/// where that changes the shape), and a reshape that only adds leading ones to a transposed value moves in front.
+/// Normalises transpositions, so that fusions recognise them: axes of one element keep their position (a reshape
+/// follows where that changes the shape), and a reshape that only adds leading ones to a transposed value moves in
+/// front.
 package struct NormalizeTransposes: Pass {
     package let name = "normalize transposes"
     package init() {}

@@ -157,7 +157,7 @@ private struct Scores {
         return try builder.add(Transpose(swap.map { permutation[$0] }), producer.operands[0])
     }
 
-    /// The operand of an addition that a product may be behind, and the other one.
+    /// The operand of an addition that may come from a product, and the other one.
     private static func operands(
         _ add: Operation,
         isGrouped: Bool,

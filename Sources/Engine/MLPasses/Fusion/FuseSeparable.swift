@@ -3,7 +3,7 @@ package import MLNumerics
 import MLOperators
 
 /// A depthwise convolution and the 1×1 convolutions before and after it → one step, where the tensors between them are too
-/// wide for the second cache.
+/// wide for the L2 cache.
 ///
 /// It depends on the machine's threads, so that it belongs to the preparation of a plan and not to compiled models.
 package struct FuseSeparable: Pass {

@@ -2,7 +2,7 @@ import MLGraph
 import MLOperators
 
 extension BlockView {
-    /// Whether no element of a value can be below zero, as the operations that made it show.
+    /// Whether no element of a value can be below zero, as its producers imply.
     func isNonNegative(_ id: ValueID) -> Bool {
         var id = id
         while let index = producerIndex(of: id) {

@@ -2,8 +2,8 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// dequantize(quantize(x)) around convolutions and linear layers with 8-bit weights → products of whole numbers, whose
-/// results are rounded where they are stored; other pairs → one step that rounds.
+/// dequantize(quantize(x)) around convolutions and linear layers with 8-bit weights → products of quantised integers,
+/// whose results are rounded where they are stored; other pairs → one step that rounds.
 ///
 /// The rules are tried in order; the first that finds something is the one of this call, so that its patches touch no
 /// operation twice.
@@ -20,14 +20,14 @@ package struct UseIntegers: Pass {
         if patches.isEmpty { patches = try products(block) }
         if patches.isEmpty { patches = try residuals(block) }
         if patches.isEmpty { patches = try activations(block) }
-        if patches.isEmpty { patches = try wholeResults(block) }
+        if patches.isEmpty { patches = try quantizedResults(block) }
         if patches.isEmpty { patches = try roundings(block) }
         return patches
     }
 
     /// dequantize(quantize(x)) → FromGrid(ToGrid(x)).
     ///
-    /// Several `dequantize` of one `quantize` may differ in their scale, which only the steps from whole numbers have.
+    /// Several `dequantize` of one `quantize` may differ in their scale, which only `FromGrid` has.
     private func pairs(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() where operation.op is Dequantize {
@@ -201,8 +201,8 @@ package struct UseIntegers: Pass {
         }
     }
 
-    /// ToGrid(product) → a product whose results are whole numbers.
-    private func wholeResults(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
+    /// ToGrid(product) → a product whose results are quantised.
+    private func quantizedResults(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         try merged(block) { (operation, product) in
             guard let op = operation.op as? ToGrid else { return nil }
             var product = product
@@ -231,7 +231,7 @@ package struct UseIntegers: Pass {
         return patches
     }
 
-    /// FromGrid(ToGrid(x)) whose whole numbers nothing else uses → OntoGrid(x).
+    /// FromGrid(ToGrid(x)) whose integers nothing else uses → OntoGrid(x).
     private func roundings(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
@@ -307,7 +307,7 @@ private struct IntegerCandidate {
         }
     }
 
-    /// The greatest magnitude of an element of whole numbers, by the grid that they were made for.
+    /// The greatest magnitude of a quantised integer, by the grid of its operation.
     private static func maximumMagnitude(of whole: ValueID, _ block: BlockView) -> Int? {
         let grid =
             block.producer(of: whole, as: ToGrid.self)?.op.grid

@@ -24,7 +24,7 @@ extension Graph {
             counterparts[result] = id
             return result
         }
-        let accompanied = accompanied
+        let adjacentValues = adjacentValues
         let laidOut = try rebuilt { (id, builder) throws(ModelError) in
             builder.input(self[id].name, type(of: id))
         } output: { (_, new, builder) throws(ModelError) in
@@ -34,7 +34,7 @@ extension Graph {
             let choice = builder.layoutChoice(
                 operation,
                 operands,
-                isAccompanied: operation.results.contains { accompanied.contains($0) }
+                isAdjacent: operation.results.contains { adjacentValues.contains($0) }
                     || operands.contains { $0.map { counterparts[$0] != nil } ?? false }
             )
             var placed: [ValueID?] = []
@@ -57,7 +57,7 @@ extension Graph {
 
 extension Graph {
     /// The values used by operations of a layout other than row-major, or of any layout.
-    private var accompanied: Set<ValueID> {
+    private var adjacentValues: Set<ValueID> {
         var values: Set<ValueID> = []
         for operation in body.operations
         where !operation.blocks.isEmpty || operation.op.layoutRole(operands(operation.operands)) != .rowMajor {
@@ -97,7 +97,7 @@ extension GraphBuilder {
     fileprivate func layoutChoice(
         _ operation: Operation,
         _ operands: [ValueID?],
-        isAccompanied: Bool
+        isAdjacent: Bool
     ) -> (operands: [Layout], result: Layout) {
         let rowMajor = (operands.map { _ in Layout.rowMajor }, Layout.rowMajor)
         let info = graph.operands(operands)
@@ -106,13 +106,13 @@ extension GraphBuilder {
             types.allSatisfy({ $0.rank == rank })
         else { return rowMajor }
         var role = operation.op.layoutRole(info)
-        if role == .channelsLastInCompany {
+        if role == .channelsLastIfAdjacent {
             let isFed = operands.contains { $0.map { layout(of: $0) == .channelsLast } ?? false }
-            role = isFed || isAccompanied ? .channelsLast : .rowMajor
+            role = isFed || isAdjacent ? .channelsLast : .rowMajor
         }
         switch role {
         case .rowMajor: return rowMajor
-        case .channelsLast, .channelsLastInCompany:
+        case .channelsLast, .channelsLastIfAdjacent:
             let layouts = operands.enumerated().map { index, operand -> Layout in
                 guard let operand, type(of: operand).rank == rank else { return .rowMajor }
                 return index == 0 || constant(operand) == nil ? .channelsLast : .rowMajor

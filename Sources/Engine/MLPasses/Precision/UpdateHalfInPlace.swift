@@ -14,7 +14,7 @@ package struct UpdateHalfInPlace: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let position = updatePlace(operation, block),
+            guard let position = updateOperand(operation, block),
                 let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
                 cast.scalarType == .float32, let source = producer.operands[0],
                 block.type(of: source).scalarType == .float16,
@@ -35,7 +35,7 @@ package struct UpdateHalfInPlace: Pass {
     }
 
     /// The operand with the new elements, if `operation` replaces elements of its first one in float16 before long.
-    private func updatePlace(_ operation: Operation, _ block: BlockView) -> Int? {
+    private func updateOperand(_ operation: Operation, _ block: BlockView) -> Int? {
         if operation.op is SliceUpdate { return 1 }
         guard (operation.op as? ScatterND)?.mode == .update else { return nil }
         let isNarrowed = block.users(of: operation.results[0]).contains {

@@ -1,15 +1,15 @@
 #ifndef CMODELVAULT_H
 #define CMODELVAULT_H
 
-/// The place where the product that opens encrypted models leaves word that it is linked.
+/// The registration of the vault, the product that opens encrypted models, with the module that reads model files.
 ///
-/// It is C so that a constructor can do so before any Swift runs, and so that the modules on both sides need not know each
-/// other.
+/// It is C so that a constructor can do so before any Swift runs, and so that the modules on both sides do not depend
+/// on each other.
 
-/// Leaves a function that registers the vault; called before `main`.
-void coreml_vault_leave_registrar(void (* _Nonnull registrar)(void));
+/// Sets the function that registers the vault; called before `main`.
+void coreml_vault_set_registrar(void (* _Nonnull registrar)(void));
 
-/// Calls the function that was left, if one was.
+/// Calls that function, if it was set.
 void coreml_vault_call_registrar(void);
 
 #endif

@@ -10,7 +10,7 @@ package enum CompiledMetadata {
             .init("metadataOutputVersion", .string("3.0")),
             .init("modelType", kind(model)),
             .init("method", .string("predict")),
-            .init("generatedClassName", .string(SwiftIdentifier.ofClass(name))),
+            .init("generatedClassName", .string(SwiftIdentifier.className(name))),
             .init("specificationVersion", .number(Double(model.specificationVersion))),
             .init("isUpdatable", .string(model.isUpdatable ? "1" : "0")),
             .init("inputSchema", schema(description.input)),

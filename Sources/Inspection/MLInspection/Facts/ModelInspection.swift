@@ -15,7 +15,7 @@ package struct ModelInspection: Sendable {
     package let byteCount: Int
     package let weightFiles: [WeightFileFacts]
     /// Files in a package that do not belong to the model.
-    package let foreignItems: [String]
+    package let unlistedItems: [String]
 
     package init(_ file: ModelFile) {
         path = file.path
@@ -23,7 +23,7 @@ package struct ModelInspection: Sendable {
         root = ModelPart(file, named: "")
         byteCount = file.form == .memory ? 0 : FileSizes.byteCount(at: file.path)
         weightFiles = WeightFileFacts.all(of: file)
-        foreignItems = file.foreignItems
+        unlistedItems = file.unlistedItems
     }
 
     /// The systems that support the version that the file states; `nil` for an unknown version.

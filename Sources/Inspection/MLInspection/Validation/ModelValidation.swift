@@ -40,7 +40,7 @@ package enum ModelValidation {
     }
 
     private static func check(_ file: ModelFile, runs: Bool, _ list: inout FindingList) {
-        for item in file.foreignItems {
+        for item in file.unlistedItems {
             list.warning("the manifest does not list it, so it is not part of the model", at: "Data/\(item)")
         }
         check(file, &list)

@@ -1,5 +1,5 @@
 // Attention: keys and values of a head are packed once, then blocks of queries multiply, normalise and multiply
-// again without leaving the second cache.
+// again without leaving the L2 cache.
 #include "../isa/isa.h"
 
 #define SCORE_FLOATS 65536
@@ -98,10 +98,10 @@ static void attend(const job *j, long index, const float *keys) {
         const float *mask;
         const uint8_t *keep;
         mask_row(c, batch, head, row0 + row, &mask, &keep);
-        const long own = visible_keys(c, row0 + row);
-        inverses[row] = isa->softmax_scores(score, score, own, c->scale, mask, c->mask_strides[3], keep,
+        const long row_keys = visible_keys(c, row0 + row);
+        inverses[row] = isa->softmax_scores(score, score, row_keys, c->scale, mask, c->mask_strides[3], keep,
                                             c->mask_strides[3]);
-        for (long i = own; i < visible; i++) score[i] = 0;
+        for (long i = row_keys; i < visible; i++) score[i] = 0;
     }
     t.lda = j->score_stride;
     t.ldc = c->out_strides[2];
@@ -128,7 +128,7 @@ static void attend_block(void *context, long index, int worker) {
     attend(j, index, j->packed + (batch * c->key_heads + head * c->key_heads / c->heads) * j->head_floats);
 }
 
-// A whole head: its packed keys and values stay in the second cache of one core.
+// A whole head: its packed keys and values stay in the L2 cache of one core.
 static void attend_head(void *context, long index, int worker) {
     (void)worker;
     const job *j = context;

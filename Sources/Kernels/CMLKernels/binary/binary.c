@@ -76,7 +76,7 @@ static void run(void *context, long task, int worker) {
     long hi = units * (task + 1) / j->tasks * j->grain;
     if (hi > s->extent[j->split]) hi = s->extent[j->split];
     if (hi <= lo) return;
-    long extent[8], place[8] = {0};
+    long extent[8], position[8] = {0};
     memcpy(extent, s->extent, sizeof extent);
     extent[j->split] = hi - lo;
     const char *a = j->a + lo * s->a[j->split] * j->bytes, *b = j->b + lo * s->b[j->split] * j->bytes;
@@ -87,13 +87,13 @@ static void run(void *context, long task, int worker) {
         row(j, a, b, mask, y, extent[last]);
         int axis = last - 1;
         for (; axis >= 0; axis--) {
-            const long back = ++place[axis] < extent[axis] ? 0 : extent[axis];
+            const long back = ++position[axis] < extent[axis] ? 0 : extent[axis];
             a += (s->a[axis] - back * s->a[axis]) * j->bytes;
             b += (s->b[axis] - back * s->b[axis]) * j->bytes;
             if (mask) mask += s->mask[axis] - back * s->mask[axis];
             y += (j->result_stride[axis] - back * j->result_stride[axis]) * j->result_bytes;
             if (!back) break;
-            place[axis] = 0;
+            position[axis] = 0;
         }
         if (axis < 0) return;
     }

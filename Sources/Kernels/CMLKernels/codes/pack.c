@@ -4,7 +4,7 @@
 #include <string.h>
 
 // Terms whose codes are gathered at a time.
-#define PIECE 256
+#define BLOCK_TERMS 256
 
 long cml_codes_chunk(int bits) { return bits == 8 ? 4 : bits == 6 ? 8 : bits == 3 ? 32 : 32 / bits; }
 
@@ -38,16 +38,16 @@ static void unpack(const cml_code_source *s, int bits, size_t first, long count,
     }
     if (bits == 4) {
         for (long i = 0; i < count; i++) {
-            const size_t place = first + (size_t)i;
-            result[i * step] = (uint8_t)(s->codes[place >> 1] >> (place & 1) * 4 & 15);
+            const size_t position = first + (size_t)i;
+            result[i * step] = (uint8_t)(s->codes[position >> 1] >> (position & 1) * 4 & 15);
         }
         return;
     }
     for (long i = 0; i < count; i++) {
-        const size_t place = (first + (size_t)i) * (size_t)bits, byte = place >> 3;
+        const size_t position = (first + (size_t)i) * (size_t)bits, byte = position >> 3;
         unsigned word = s->codes[byte];
         if (byte + 1 < s->code_bytes) word |= (unsigned)s->codes[byte + 1] << 8;
-        result[i * step] = (uint8_t)(word >> (place & 7) & mask);
+        result[i * step] = (uint8_t)(word >> (position & 7) & mask);
     }
 }
 
@@ -57,10 +57,10 @@ static void unpack_taps(const cml_code_source *s, int bits, long column, long fi
     long tap = first / s->channels, channel = first % s->channels;
     for (long k = first; k < end; k++, result += step) {
         const size_t number = (size_t)(column * s->n_stride + channel * s->k_stride + tap);
-        const size_t place = number * (size_t)bits, byte = place >> 3;
+        const size_t position = number * (size_t)bits, byte = position >> 3;
         unsigned word = s->codes[byte];
-        if ((place & 7) + (size_t)bits > 8) word |= (unsigned)s->codes[byte + 1] << 8;
-        *result = (uint8_t)(word >> (place & 7) & mask);
+        if ((position & 7) + (size_t)bits > 8) word |= (unsigned)s->codes[byte + 1] << 8;
+        *result = (uint8_t)(word >> (position & 7) & mask);
         if (++channel == s->channels) channel = 0, tap++;
     }
 }
@@ -167,10 +167,10 @@ static void pack_codes(const job *j, long panel) {
     // Linear codes are stored signed, those of 4 bits plus 8.
     const int flips = !c->is_table && (c->bits == 4 ? s->is_signed : !s->is_signed);
     const uint8_t flip = flips ? (uint8_t)(1 << (c->bits - 1)) : 0;
-    uint8_t block[PIECE * CML_MAX_PANEL];
-    for (long k0 = 0; k0 < rounded; k0 += PIECE) {
-        const long end = k0 + PIECE < c->k ? k0 + PIECE : c->k;
-        const long padded = k0 + PIECE < rounded ? k0 + PIECE : rounded;
+    uint8_t block[BLOCK_TERMS * CML_MAX_PANEL];
+    for (long k0 = 0; k0 < rounded; k0 += BLOCK_TERMS) {
+        const long end = k0 + BLOCK_TERMS < c->k ? k0 + BLOCK_TERMS : c->k;
+        const long padded = k0 + BLOCK_TERMS < rounded ? k0 + BLOCK_TERMS : rounded;
         memset(block, 0, (size_t)((padded - k0) * width));
         if (s->channels > 0) {
             for (long i = 0; i < n; i++) unpack_taps(s, c->bits, column + i, k0, end, block + i, width);

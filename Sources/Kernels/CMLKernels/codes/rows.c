@@ -3,7 +3,7 @@
 #include "codes.h"
 
 // Elements that are decoded at a time.
-#define PIECE 512
+#define CHUNK 512
 
 typedef struct {
     const cml_isa *isa;
@@ -13,10 +13,10 @@ typedef struct {
 } job;
 
 static inline int code_at(const cml_code_rows *m, size_t number) {
-    const size_t place = number * (size_t)m->bits;
-    unsigned word = m->codes[place >> 3];
-    if ((place & 7) + (size_t)m->bits > 8) word |= (unsigned)m->codes[(place >> 3) + 1] << 8;
-    return (int)(word >> (place & 7) & ((1u << m->bits) - 1));
+    const size_t position = number * (size_t)m->bits;
+    unsigned word = m->codes[position >> 3];
+    if ((position & 7) + (size_t)m->bits > 8) word |= (unsigned)m->codes[(position >> 3) + 1] << 8;
+    return (int)(word >> (position & 7) & ((1u << m->bits) - 1));
 }
 
 static void gather_row(void *context, long index, int worker) {
@@ -33,7 +33,7 @@ static void gather_row(void *context, long index, int worker) {
     for (long start = 0; start < m->columns;) {
         const long block = start / m->column_block, parameter = row / m->row_block * blocks + block;
         long end = (block + 1) * m->column_block;
-        if (end > start + PIECE) end = start + PIECE;
+        if (end > start + CHUNK) end = start + CHUNK;
         const size_t first = (size_t)row * (size_t)m->columns;
         if (m->is_table) {
             const size_t table = (size_t)(parameter * entries);
@@ -41,7 +41,7 @@ static void gather_row(void *context, long index, int worker) {
                 const float *values = (const float *)m->parameters + table;
                 for (long c = start; c < end; c++) y[c] = values[code_at(m, first + (size_t)c)];
             } else {
-                uint16_t halves[PIECE];
+                uint16_t halves[CHUNK];
                 const uint16_t *values = (const uint16_t *)m->parameters + table;
                 for (long c = start; c < end; c++) halves[c - start] = values[code_at(m, first + (size_t)c)];
                 j->isa->widen(halves, y + start, end - start);
@@ -54,7 +54,7 @@ static void gather_row(void *context, long index, int worker) {
             for (long c = start; c < end; c++)
                 y[c] = ((float)((code_at(m, first + (size_t)c) ^ sign) - sign) - offset) * scale;
             if (m->parameter == CML_F16) {
-                uint16_t halves[PIECE];
+                uint16_t halves[CHUNK];
                 j->isa->narrow(y + start, halves, end - start);
                 j->isa->widen(halves, y + start, end - start);
             }

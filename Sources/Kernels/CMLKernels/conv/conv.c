@@ -3,10 +3,10 @@
 #include "conv.h"
 #include <string.h>
 
-// Panels longer than this are worked through in blocks, so that a block stays in the first cache for many tiles.
+// Panels longer than this are worked through in blocks, so that a block stays in the L1 cache for many tiles.
 #define PANEL_BYTES (96 << 10)
 #define BLOCK_TERMS 256
-#define MOST_PLACES 256
+#define MOST_CACHED 256
 
 // A set of neighbouring horizontal taps that are valid for the same pixels lo..<hi of a tile.
 typedef struct {
@@ -71,12 +71,12 @@ typedef struct {
     const float *x;          // the batch item's input of this group
     float *y;                // the tile's first pixel, first channel of the group
     const float *residual;
-} place;
+} tile_location;
 
-static place locate(const job *j, long group, long tile) {
+static tile_location locate(const job *j, long group, long tile) {
     const cml_conv_shape *s = j->shape;
     const cml_axis *d = &j->axes[0], *h = &j->axes[1], *w = &j->axes[2];
-    place p;
+    tile_location p;
     long row = tile / j->tiles_per_row, part = tile % j->tiles_per_row;
     p.rows[2] = row % h->count;
     p.rows[1] = row / h->count % d->count;
@@ -94,7 +94,7 @@ static place locate(const job *j, long group, long tile) {
 }
 
 // Input row of tap (a, b) of the depth and height axes, or null when outside.
-static const float *input_row(const job *j, const place *p, long a, long b) {
+static const float *input_row(const job *j, const tile_location *p, long a, long b) {
     const cml_axis *d = &j->axes[0], *h = &j->axes[1];
     const long z = p->rows[1] * d->in_stride + d->offset[a], y = p->rows[2] * h->in_stride + h->offset[b];
     if (z < 0 || z >= d->in_size || y < 0 || y >= h->in_size) return NULL;
@@ -115,7 +115,7 @@ typedef struct {
 } tap_list;
 
 // True when every tap of the depth and height axes lies inside the input.
-static int is_inside(const job *j, const place *p) {
+static int is_inside(const job *j, const tile_location *p) {
     for (int axis = 0; axis < 2; axis++) {
         const cml_axis *x = &j->axes[axis];
         const long at = p->rows[axis + 1] * x->in_stride;
@@ -133,7 +133,7 @@ static int holds(const tap_list *list, const run *runs, long count, int inside) 
     return 1;
 }
 
-static void list_taps(const job *j, tap_list *list, const run *runs, long count, const place *p, int inside) {
+static void list_taps(const job *j, tap_list *list, const run *runs, long count, const tile_location *p, int inside) {
     const cml_conv_shape *s = j->shape;
     const cml_axis *d = &j->axes[0], *h = &j->axes[1], *w = &j->axes[2];
     *list = (tap_list){list->a, list->b, 0, inside, runs->lo, runs->taps, count, list->first};
@@ -177,23 +177,23 @@ static void convolve(void *context, long index, int worker) {
 
     const size_t panel_bytes = (size_t)(terms * width) * sizeof(float);
     const int blocked = panel_bytes > PANEL_BYTES && tile1 - tile0 > 2;
-    // Tiles at the same place of different rows have the same runs, and so has a tile that another panel comes back to:
-    // they are found once, in rows that are not too long to keep them.
+    // Tiles at the same position of different rows have the same runs, and so has a tile that another panel comes back
+    // to: they are found once, in rows that are not too long to keep them.
     const long most = tile1 - tile0 < j->tiles_per_row ? tile1 - tile0 : j->tiles_per_row;
-    const int keeps = !blocked && most <= MOST_PLACES;
-    const long places = keeps ? most : 1;
+    const int keeps = !blocked && most <= MOST_CACHED;
+    const long cached = keeps ? most : 1;
     const size_t table = (size_t)taps * sizeof(long), list = 2 * (size_t)w->taps * sizeof(run);
-    const size_t lists = (size_t)places * (list + sizeof(found));
+    const size_t lists = (size_t)cached * (list + sizeof(found));
     const size_t firsts = (size_t)w->taps * sizeof(long);
     char *scratch = cml_scratch(3, lists + 2 * table + firsts + 64 + (j->storage == CML_F32 || integers ? 0 : panel_bytes));
     run *runs = (run *)scratch;
-    found *known = (found *)(scratch + (size_t)places * list);
-    for (long part = 0; part < places; part++) known[part].count = -1;
+    found *known = (found *)(scratch + (size_t)cached * list);
+    for (long part = 0; part < cached; part++) known[part].count = -1;
     long *tap_a = (long *)(scratch + lists), *tap_b = tap_a + taps;
     tap_list listed = {.a = tap_a, .b = tap_b, .first = tap_b + taps};
     float *widened = (float *)(scratch + ((lists + 2 * table + firsts + 63) & ~(size_t)63));
     static const long zero = 0;
-    // A residual in the result's own place is what the first partial sum starts from.
+    // The first partial sum starts from a residual in the result's memory.
     const int in_place = e->residual == j->y && e->ldr == s->out_channels && !integers;
 
     cml_tile t = {.lda = w->in_stride * s->in_channels, .ldb = width, .ldc = w->out_step * s->out_channels,
@@ -221,20 +221,20 @@ static void convolve(void *context, long index, int worker) {
             t.large = (const uint8_t *)((const float *)j->packed + j->panels * terms * width) + panel * (terms / 2);
         }
 
-        // The next panel is brought near evenly while the tiles of this one are worked on.
+        // The next panel is prefetched evenly while the tiles of this one are computed.
         const size_t bits = j->codes ? (size_t)j->codes->bits : j->storage == CML_F16 ? 16 : 32;
         const char *source = j->codes ? j->codes->packed : j->packed;
-        const char *ahead = panel + 1 < panel1 ? source + (at + (size_t)(terms * width)) * bits / 8 : NULL;
-        t.ahead_step = cml_ahead_step(width * (long)bits / 8, tile1 - tile0);
+        const char *prefetch = panel + 1 < panel1 ? source + (at + (size_t)(terms * width)) * bits / 8 : NULL;
+        t.prefetch_step = cml_prefetch_step(width * (long)bits / 8, tile1 - tile0);
 
         if (!blocked) {
             for (long tile = tile0; tile < tile1; tile++) {
-                t.ahead = ahead ? ahead + (tile - tile0) * terms * t.ahead_step : NULL;
-                const place p = locate(j, group, tile);
-                const long part = (tile - tile0) % places;
-                run *const own = runs + part * 2 * w->taps;
+                t.prefetch = prefetch ? prefetch + (tile - tile0) * terms * t.prefetch_step : NULL;
+                const tile_location p = locate(j, group, tile);
+                const long part = (tile - tile0) % cached;
+                run *const tile_runs = runs + part * 2 * w->taps;
                 if (!keeps || known[part].count < 0)
-                    known[part].count = find_runs(j, p.q0, p.q1, own, &known[part].full);
+                    known[part].count = find_runs(j, p.q0, p.q1, tile_runs, &known[part].full);
                 const long count = known[part].count, full = known[part].full;
                 t.last = 0;
                 t.accumulate = in_place;
@@ -249,8 +249,8 @@ static void convolve(void *context, long index, int worker) {
                 const float *const base = p.x + (p.rows[1] * d->in_stride * h->in_size + p.rows[2] * h->in_stride)
                     * w->in_size * s->in_channels + p.q0 * w->in_stride * s->in_channels;
                 for (long r = 0, next; r < count; r = next) {
-                    const run *u = &own[r];
-                    for (next = r + 1; next < count && alike(u, &own[next]); next++) continue;
+                    const run *u = &tile_runs[r];
+                    for (next = r + 1; next < count && alike(u, &tile_runs[next]); next++) continue;
                     if (!holds(&listed, u, next - r, inside)) list_taps(j, &listed, u, next - r, &p, inside);
                     t.taps = listed.count;
                     t.k = u->terms;
@@ -281,9 +281,9 @@ static void convolve(void *context, long index, int worker) {
                 t.taps = 1;
                 t.accumulate = 1;
                 t.last = 0;
-                // Tiles at the same place of different rows have the same runs.
+                // Tiles at the same position of different rows have the same runs.
                 for (long part = 0; part < j->tiles_per_row; part++) {
-                    const place model = locate(j, group, part);
+                    const tile_location model = locate(j, group, part);
                     long full;
                     const long count = find_runs(j, model.q0, model.q1, runs, &full);
                     const long first = tile0 + (part - tile0 % j->tiles_per_row + j->tiles_per_row) % j->tiles_per_row;
@@ -298,27 +298,27 @@ static void convolve(void *context, long index, int worker) {
                             t.k = block_start(j, u->terms, block + 1, blocks) - k0;
                             t.b = base + k0 * width;
                             const long rows = (tile1 - first + j->tiles_per_row - 1) / j->tiles_per_row;
-                            t.ahead_step = cml_ahead_step(width * (long)sizeof(float), rows);
-                            t.ahead = (const char *)(t.b + t.k * width);
+                            t.prefetch_step = cml_prefetch_step(width * (long)sizeof(float), rows);
+                            t.prefetch = (const char *)(t.b + t.k * width);
                             for (long tile = first; tile < tile1; tile += j->tiles_per_row) {
-                                const place p = locate(j, group, tile);
+                                const tile_location p = locate(j, group, tile);
                                 const float *row = input_row(j, &p, a, b);
                                 if (!row) continue;
                                 t.a = row + ((p.q0 + u->lo) * w->in_stride + w->offset[u->first]) * s->in_channels + k0;
                                 t.c = p.y + column + u->lo * t.ldc;
                                 kernels[u->hi - u->lo](&t);
-                                t.ahead += t.k * t.ahead_step;
+                                t.prefetch += t.k * t.prefetch_step;
                             }
                         }
                     }
                 }
             }
-            t.ahead = NULL;
+            t.prefetch = NULL;
             t.taps = 0;
             t.last = phase;
             t.accumulate = phase;
             for (long tile = tile0; tile < tile1; tile++) {
-                const place p = locate(j, group, tile);
+                const tile_location p = locate(j, group, tile);
                 t.c = p.y + column;
                 t.residual = p.residual && !in_place ? p.residual + column : NULL;
                 kernels[p.q1 - p.q0](&t);
@@ -330,7 +330,7 @@ static void convolve(void *context, long index, int worker) {
     if (cml_tile_applies(e->function)) return;
     const long column0 = panel0 * width, column1 = panel1 * width < j->out_channels ? panel1 * width : j->out_channels;
     for (long tile = tile0; tile < tile1; tile++) {
-        const place p = locate(j, group, tile);
+        const tile_location p = locate(j, group, tile);
         cml_finish(isa, e, p.y + column0, t.ldc, p.q1 - p.q0, column1 - column0, j->y);
     }
 }
@@ -359,7 +359,7 @@ static void run_axes(const cml_isa *isa, const cml_conv_shape *s, const cml_axis
         j.panels_each = (j.panels + tasks - 1) / tasks;
         j.panel_tasks = (j.panels + j.panels_each - 1) / j.panels_each;
     } else {
-        // A task's input rows stay in the second cache while the panels pass over them.
+        // A task's input rows stay in the L2 cache while the panels pass over them.
         const size_t row_bytes = (size_t)(s->in[2] * s->in_channels * axes[1].in_stride) * 4;
         long rows_each = (long)((256 << 10) / (row_bytes > 0 ? row_bytes : 1));
         long share = rows / (2 * workers);
@@ -450,10 +450,10 @@ void cml_conv(const cml_isa *isa, const cml_conv_shape *s, const float *x, const
     for (phase[0] = 0; phase[0] < s->stride[0]; phase[0]++)
         for (phase[1] = 0; phase[1] < s->stride[1]; phase[1]++)
             for (phase[2] = 0; phase[2] < s->stride[2]; phase[2]++) {
-                long *place = tables;
+                long *cursor = tables;
                 for (int a = 0; a < 3; a++) {
-                    long *tap = place, *offset = place + s->kernel[a], taps = 0;
-                    place += 2 * s->kernel[a];
+                    long *tap = cursor, *offset = cursor + s->kernel[a], taps = 0;
+                    cursor += 2 * s->kernel[a];
                     for (long k = 0; k < s->kernel[a]; k++) {
                         const long distance = phase[a] + s->pad[a] - k * s->dilation[a];
                         if (distance % s->stride[a] != 0) continue;

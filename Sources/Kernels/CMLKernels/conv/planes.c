@@ -1,13 +1,13 @@
 // Convolution of row-major tensors.  With strides of 1 the elements that one tap meets for neighbouring outputs are
-// neighbours in a plane, so that stretches of a plane are the panels which weights multiply: stretches run on over the ends
-// of rows, and what lies there is not stored.  Planes are copied first, with their borders, to distances that do not
+// neighbours in a plane, so that stretches of a plane are the panels that weights multiply: stretches continue over the
+// ends of rows, where results are not stored.  Planes are copied first, with their borders, to distances that do not
 // fall into one set of the caches.  For other strides, and windows of one element, panels are gathered.
 #include "conv.h"
 #include "../threads/division.h"
 #include <math.h>
 #include <string.h>
 
-// Panels a task works on at a time: they stay in the second cache while the weights pass.
+// Panels a task works on at a time: they stay in the L2 cache while the weights pass.
 #define GROUP 4
 // Terms of a gathered group.
 #define BLOCK_TERMS 256
@@ -23,22 +23,22 @@ typedef struct {
     long plane;                     // elements from one plane to the next
     long inputs, outputs, taps;     // of one group
     long pixels;                    // elements of an output plane
-    long slices, places, parts;     // stretches of an output plane, places of one, and groups of panels of those
+    long slices, positions, parts;  // stretches of an output plane, positions of one, and groups of panels of those
     long step;                      // from one row of a group of panels to the next: not a multiple of a page
     const long *tap_offsets, *tap_weights;
     const long *offsets;            // of the terms of a gathered output, from its first tap in its first channel
     cml_division division;
 } job;
 
-// Places from `place` on that are outputs of one row, at most `count`: their number, and where the first one goes.  None
-// are when the place lies behind the end of a row; then `*skip` of them do.
-static long outputs_at(const job *j, long slice, long place, long count, long *target, long *skip) {
+// The positions from `position` on that are outputs of one row, at most `count`: their number, and the index of the
+// first one's output.  None when the position is after the end of a row; then `*skip` positions are.
+static long outputs_at(const job *j, long slice, long position, long count, long *target, long *skip) {
     const cml_conv_shape *s = j->shape;
     if (j->gathers) {
-        *target = place;
+        *target = position;
         return count;
     }
-    const long column = place % j->in[2], row = place / j->in[2], left = s->out[2] - column;
+    const long column = position % j->in[2], row = position / j->in[2], left = s->out[2] - column;
     if (left <= 0) {
         *skip = j->in[2] - column;
         return 0;
@@ -47,15 +47,15 @@ static long outputs_at(const job *j, long slice, long place, long count, long *t
     return left < count ? left : count;
 }
 
-// Takes finished sums to the result: bias, residual and function are applied on the way.
-static void finish(const job *j, long channel, long item, long slice, long place, long count, float *sums, long rows) {
+// Stores finished sums in the result: bias, residual and function are applied on the way.
+static void finish(const job *j, long channel, long item, long slice, long position, long count, float *sums, long rows) {
     const cml_epilogue *e = j->epilogue;
     const int clamped = e->function == CML_RELU || e->function == CML_CLIP;
     const float low = e->function == CML_RELU ? 0 : clamped ? e->alpha : -INFINITY;
     const float high = e->function == CML_CLIP ? e->beta : INFINITY;
     static const float one = 1, zero = 0;
     for (long done = 0, target = 0, skip = 0; done < count;) {
-        const long n = outputs_at(j, slice, place + done, count - done, &target, &skip);
+        const long n = outputs_at(j, slice, position + done, count - done, &target, &skip);
         for (long r = 0; r < rows && n > 0; r++) {
             const long at = (item * j->shape->out_channels + channel + r) * j->pixels + target;
             float *y = j->y + at, *sum = sums + r * j->step + done;
@@ -100,7 +100,7 @@ static void convolve(void *context, long task, int worker) {
     for (long index = task * j->division.each, end = cml_division_end(&j->division, task); index < end; index++) {
         const long part = index % j->parts, slice = index / j->parts % j->slices, unit = index / j->parts / j->slices;
         const long group = unit % s->groups, item = unit / s->groups, channel = group * j->outputs;
-        const long start = part * GROUP * width, left = j->places - start;
+        const long start = part * GROUP * width, left = j->positions - start;
         const long count = left < GROUP * width ? left : GROUP * width;
         const float *x = j->x + (item * s->in_channels + group * j->inputs) * j->plane;
         const float *weights = j->weights + channel * terms;
@@ -179,7 +179,7 @@ static void copy_rows(void *context, long task, int worker) {
 }
 
 // Copies the input between its borders, planes at distances that share no set of the caches, with room for a panel
-// behind the last.
+// after the last.
 static void copy_planes(job *j) {
     const cml_conv_shape *s = j->shape;
     const long planes = s->batch * s->in_channels, panel = j->isa->panel, used = j->in[0] * j->in[1] * j->in[2];
@@ -247,8 +247,8 @@ void cml_conv_planes(const cml_isa *isa, const cml_conv_shape *s, const float *x
     }
     j.step = GROUP * isa->panel + 16;
     j.slices = j.gathers ? 1 : s->out[0];
-    j.places = j.gathers ? j.pixels : (s->out[1] - 1) * j.in[2] + s->out[2];
-    j.parts = (j.places + GROUP * isa->panel - 1) / (GROUP * isa->panel);
+    j.positions = j.gathers ? j.pixels : (s->out[1] - 1) * j.in[2] + s->out[2];
+    j.parts = (j.positions + GROUP * isa->panel - 1) / (GROUP * isa->panel);
     j.division = cml_divide(s->batch * s->groups * j.slices * j.parts, GROUP * isa->panel * terms);
     cml_parallel_for(j.division.tasks, convolve, &j);
 }

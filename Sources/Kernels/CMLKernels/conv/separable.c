@@ -1,9 +1,9 @@
 // A depthwise convolution between two products, some rows at a time: the rows that the product before it makes lie in a ring
-// of the second cache, and the product after it reads its rows there, so that the wide tensors between them, several times
-// the second cache in the first blocks of a network, never travel to memory and back.
+// of the L2 cache, and the product after it reads its rows there, so that the wide tensors between them, several times
+// the L2 cache in the first blocks of a network, never travel to memory and back.
 #include "conv.h"
 
-// What the rows of one step may take of the second cache, beside the weights.
+// The part of the L2 cache for the rows of one step, besides the weights.
 #define STEP_BYTES (192 << 10)
 // Pixels of a product that fill its tiles well.
 #define LEAST_PIXELS 48

@@ -1,5 +1,5 @@
-// Convolution by minimal filtering: a task transforms the inputs of some tiles, multiplies each position by its matrix,
-// and transforms back, all within the second cache.
+// Winograd convolution: a task transforms the inputs of some tiles, multiplies each position by its matrix,
+// and transforms back, all within the L2 cache.
 //
 // The windows have three taps along one or both of the last two axes, one along the other, and any number along the depth:
 // the slices under those are transformed once for some output slices, whose sums are formed of transformed numbers.  With
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Bytes of transformed inputs and products a task keeps: few enough to share the second cache with weights, unless it then
+// Bytes of transformed inputs and products a task keeps: few enough to share the L2 cache with weights, unless it then
 // had fewer than two rows of tiles for each panel of those.
 #define TASK_BYTES (320 << 10)
 #define MOST_TASK_BYTES (1 << 20)
@@ -153,19 +153,19 @@ typedef struct {
 // The position of a tile: its item, its first output slice, and its first outputs along the other axes.
 typedef struct {
     long item, depth, y, x;
-} place;
+} tile_location;
 
 static long first_output(tiling t, long outputs, long tile) { return tile % t.planes + t.planes * outputs * (tile / t.planes); }
 
-static place locate(const job *j, long tile) {
+static tile_location locate(const job *j, long tile) {
     const long across = tile % j->across.tiles, down = tile / j->across.tiles % j->down.tiles;
     const long image = tile / j->across.tiles / j->down.tiles;
-    return (place){image / j->chunks, image % j->chunks * j->slices, first_output(j->down, j->tall.outputs, down),
+    return (tile_location){image / j->chunks, image % j->chunks * j->slices, first_output(j->down, j->tall.outputs, down),
                    first_output(j->across, j->wide.outputs, across)};
 }
 
 // The inputs of a tile in slice `z`, which may lie outside.
-static void list_inputs(const job *j, const place *p, long z, const float *blank, const float **pixels) {
+static void list_inputs(const job *j, const tile_location *p, long z, const float *blank, const float **pixels) {
     const cml_conv_shape *s = j->shape;
     const float *slice = j->x + (p->item * s->in[0] + z) * s->in[1] * s->in[2] * s->in_channels;
     for (long r = 0; r < j->tall.positions; r++) {
@@ -179,7 +179,7 @@ static void list_inputs(const job *j, const place *p, long z, const float *blank
 }
 
 // The outputs of a tile in slice `z`, and their residuals: null beyond the edges.
-static void list_outputs(const job *j, const place *p, long z, float **pixels, const float **residuals) {
+static void list_outputs(const job *j, const tile_location *p, long z, float **pixels, const float **residuals) {
     const cml_conv_shape *s = j->shape;
     const cml_epilogue *e = j->epilogue;
     for (long r = 0; r < j->tall.outputs; r++) {
@@ -203,7 +203,7 @@ static void convolve(void *context, long index, int worker) {
     const long inputs = s->in_channels / s->groups, outputs = s->out_channels / s->groups, depth = s->kernel[0];
     const long tile0 = index * j->each, left = j->tiles - tile0, count = left < j->each ? left : j->each;
     const long slice_step = count * s->in_channels, slices = j->slices + depth - 1;
-    // One line more than needed between positions, so that they do not fall into one set of the first cache.
+    // One line more than needed between positions, so that they do not fall into one set of the L1 cache.
     const long v_step = slices * slice_step + 16, m_step = count * s->out_channels + 16;
     const size_t numbers = sizeof(float) * (size_t)(positions * (v_step + m_step) + s->in_channels);
     float *const v = cml_scratch(3, numbers + 2 * sizeof(long) * (size_t)depth);
@@ -214,7 +214,7 @@ static void convolve(void *context, long index, int worker) {
     for (long slice = 0; slice < slices; slice++) {
         for (long tile = 0; tile < count; tile++) {
             const float *pixels[36];
-            const place p = locate(j, tile0 + tile);
+            const tile_location p = locate(j, tile0 + tile);
             list_inputs(j, &p, p.depth - s->pad[0] + slice, blank, pixels);
             j->transform(pixels, s->in_channels, v + slice * slice_step + tile * s->in_channels, v_step);
         }
@@ -224,7 +224,7 @@ static void convolve(void *context, long index, int worker) {
                   .taps = depth, .k = inputs, .last = 1, .function = CML_IDENTITY};
     const long panels = (outputs + width - 1) / width, terms = depth * inputs;
     const long row_tiles = (count + isa->rows - 1) / isa->rows;
-    t.ahead_step = cml_ahead_step(width * (long)sizeof(float), row_tiles);
+    t.prefetch_step = cml_prefetch_step(width * (long)sizeof(float), row_tiles);
     for (long slice = 0; slice < j->slices; slice++) {
         for (long tap = 0; tap < depth; tap++) {
             tap_a[tap] = (slice + tap) * slice_step;
@@ -240,7 +240,7 @@ static void convolve(void *context, long index, int worker) {
                     const long r0 = count * row / row_tiles, r1 = count * (row + 1) / row_tiles;
                     t.a = v + position * v_step + r0 * s->in_channels + group * inputs;
                     t.c = m + position * m_step + r0 * s->out_channels + group * outputs + column;
-                    t.ahead = (const char *)(t.b + terms * width) + row * terms * t.ahead_step;
+                    t.prefetch = (const char *)(t.b + terms * width) + row * terms * t.prefetch_step;
                     kernels[r1 - r0](&t);
                 }
             }
@@ -248,7 +248,7 @@ static void convolve(void *context, long index, int worker) {
         for (long tile = 0; tile < count; tile++) {
             float *pixels[16];
             const float *residuals[16];
-            const place p = locate(j, tile0 + tile);
+            const tile_location p = locate(j, tile0 + tile);
             list_outputs(j, &p, p.depth + slice, pixels, residuals);
             j->finish(m + tile * s->out_channels, m_step, pixels, residuals, s->out_channels, j->epilogue);
         }
@@ -303,7 +303,7 @@ void cml_winograd(const cml_isa *isa, const cml_conv_shape *s, const float *x, c
     const long panels = (s->out_channels / s->groups + isa->panel - 1) / isa->panel;
     j.position_step = s->groups * panels * s->kernel[0] * (s->in_channels / s->groups) * isa->panel;
     if (codes) {
-        // Positions that do not fall into one set of the first cache are written together.
+        // Positions that do not fall into one set of the L1 cache are written together.
         j.position_step += 16;
         j.packed = transformed(isa, s, codes, j.position_step);
     }

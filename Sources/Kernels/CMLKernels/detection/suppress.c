@@ -13,7 +13,7 @@ typedef struct {
 } corners;
 
 // The best score of each box and its class.
-static void rate(const cml_suppression *s, const float *scores, float *best, int32_t *label) {
+static void best_scores(const cml_suppression *s, const float *scores, float *best, int32_t *label) {
     for (long b = 0; b < s->boxes; b++) {
         best[b] = s->classes > 0 ? scores[b * s->score_step] : -INFINITY;
         label[b] = 0;
@@ -37,8 +37,9 @@ static void rate(const cml_suppression *s, const float *scores, float *best, int
     for (long b = 0; b < s->boxes; b++) best[b] = best[b] == best[b] ? best[b] : -INFINITY;
 }
 
-// True when one of the `count` picked boxes covers the box at `at`.  Picked ones fill whole groups, the rest empty.
-static int covered(const cml_suppression *s, const corners *p, long count, const corners *all, long at) {
+// True when one of the `count` selected boxes covers the box at `at`.  Selected boxes fill whole groups, padded with
+// empty ones.
+static int is_suppressed(const cml_suppression *s, const corners *p, long count, const corners *all, long at) {
     const double low_x = all->low_x[at], low_y = all->low_y[at], high_x = all->high_x[at], high_y = all->high_y[at];
     const double area = all->area[at];
     const int32_t label = all->label[at];
@@ -64,7 +65,7 @@ static corners corners_in(double *memory, long count, int32_t *label) {
 }
 
 long cml_suppress(const cml_isa *isa, const cml_suppression *s, const float *boxes, const float *scores, long count,
-                  int32_t *picked) {
+                  int32_t *selected) {
     (void)isa;
     if (s->boxes <= 0 || count <= 0) return 0;
     const long n = s->boxes, limit = ((count < n ? count : n) + GROUP - 1) / GROUP * GROUP;
@@ -74,7 +75,7 @@ long cml_suppress(const cml_isa *isa, const cml_suppression *s, const float *box
     const corners all = corners_in(memory, n, label), p = corners_in(memory + 5 * n, limit, (int32_t *)(best + n));
     memset(memory + 5 * n, 0, sizeof(double) * (size_t)(5 * limit));
     memset(p.label, 0, sizeof(int32_t) * (size_t)limit);
-    rate(s, scores, best, label);
+    best_scores(s, scores, best, label);
     for (long b = 0; b < n; b++) {
         const float *box = boxes + b * s->box_step;
         const double x = box[0], y = box[s->part_step], w = (double)box[2 * s->part_step] / 2, h = (double)box[3 * s->part_step] / 2;
@@ -89,15 +90,15 @@ long cml_suppress(const cml_isa *isa, const cml_suppression *s, const float *box
     for (long rank = 0; rank < n && have < count; rank++) {
         const long b = order[rank];
         if (s->has_threshold && !((double)best[b] > s->threshold)) break;
-        if (covered(s, &p, have, &all, b)) continue;
+        if (is_suppressed(s, &p, have, &all, b)) continue;
         p.low_x[have] = all.low_x[b];
         p.low_y[have] = all.low_y[b];
         p.high_x[have] = all.high_x[b];
         p.high_y[have] = all.high_y[b];
         p.area[have] = all.area[b];
         p.label[have] = label[b];
-        picked[have++] = (int32_t)b;
+        selected[have++] = (int32_t)b;
     }
-    if (have == 0) picked[have++] = order[0];
+    if (have == 0) selected[have++] = order[0];
     return have;
 }

@@ -3,14 +3,14 @@
 #include "../isa/isa.h"
 #include <string.h>
 
-// Terms summed before the partial sums go back to memory.  A panel's block streams from the second cache; for few tiles,
+// Terms summed before the partial sums go back to memory.  A panel's block streams from the L2 cache; for few tiles,
 // and for half floats, which are widened first, it stays in the first.
 #define BLOCK_TERMS 512
 #define BLOCK_TERMS_FEW 256
-// Rows one task works on: their block of `a` stays in the second cache.
+// Rows one task works on: their block of `a` stays in the L2 cache.
 #define TASK_BYTES (256 << 10)
 
-// Rows that are worth a pass over the weights of their own, and panels that are worth bringing a block of `a` near.
+// Rows that are worth a pass over the weights of their own, and panels that are worth prefetching a block of `a`.
 #define LEAST_ROWS 32
 #define LEAST_PANELS 12
 
@@ -181,9 +181,9 @@ static void multiply(void *context, long index, int worker) {
     const long blocks = is_read_directly && all_tiles == 1 ? 1 : (call->k + block_terms - 1) / block_terms;
     // Codes are packed in chunks, where blocks of them must begin.
     const long block_step = codes ? block_terms : 0;
-    // A residual in the result's own place is what the first partial sum starts from.
+    // The first partial sum starts from a residual in the result's memory.
     const int in_place = e->residual == call->c && e->ldr == call->ldc && !integers;
-    // Rows a multiple of the page apart fall into one set of the first cache: copy the block to rows that do not.
+    // Rows a multiple of the page apart fall into one set of the L1 cache: copy the block to rows that do not.
     const int aliased = call->lda % 1024 == 0 && tiles > 1 && panel1 - panel0 >= 4;
     float *const spread = aliased ? cml_scratch(3, sizeof(float) * (size_t)(rows * (BLOCK_TERMS + 16))) : NULL;
     float widened[CML_MAX_PANEL * BLOCK_TERMS_FEW] __attribute__((aligned(64)));
@@ -214,12 +214,12 @@ static void multiply(void *context, long index, int worker) {
             t->last = block + 1 >= blocks;
             t->bias = e->bias ? e->bias + column : NULL;
             t->slope = e->slope ? e->slope + column : NULL;
-            // The block that comes next, brought near evenly while this one is worked on: a burst would fill the
+            // The next block is prefetched evenly while this one is computed: a burst would fill the
             // queue of misses and hold up the loads of this one.
             const size_t next = panel + 1 < panel1 ? at + (size_t)(call->k * width)
                 : (size_t)(panel0 * width) * (size_t)call->k + (size_t)(k1 * width);
             const int has_next = panel + 1 < panel1 || block + 1 < blocks;
-            const char *ahead = has_next ? codes ? (const char *)codes->packed + next * (size_t)codes->bits / 8
+            const char *prefetch = has_next ? codes ? (const char *)codes->packed + next * (size_t)codes->bits / 8
                                                  : b + next * element : NULL;
             const cml_tile_kernel *kernels = cml_tiles(isa, call->storage, t->n);
             cml_tile_integers(t, e, column, call->c);
@@ -227,13 +227,13 @@ static void multiply(void *context, long index, int worker) {
                 t->panel = (const float *)b + (size_t)column * (size_t)call->k;
                 t->large = (const uint8_t *)((const float *)b + cml_packed_count(isa, call->k, call->n)) + panel * (call->k / 2);
             }
-            t->ahead_step = cml_ahead_step(codes ? width * codes->bits / 8 : width * (long)element, tiles);
+            t->prefetch_step = cml_prefetch_step(codes ? width * codes->bits / 8 : width * (long)element, tiles);
             for (long tile = 0; tile < tiles; tile++) {
                 const long r0 = rows * tile / tiles, r1 = rows * (tile + 1) / tiles;
                 t->a = a + r0 * t->lda;
                 t->c = call->c + c_offset + (row0 + r0) * call->ldc + column;
                 t->residual = e->residual && !in_place ? e->residual + c_offset + (row0 + r0) * e->ldr + column : NULL;
-                t->ahead = ahead ? ahead + tile * (k1 - k0) * t->ahead_step : NULL;
+                t->prefetch = prefetch ? prefetch + tile * (k1 - k0) * t->prefetch_step : NULL;
                 kernels[r1 - r0](t);
             }
         }
@@ -257,7 +257,8 @@ void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
         // Whole products are the tasks.
     } else if (b_bytes > a_bytes && call->m >= 2 * LEAST_ROWS && j.panels >= workers) {
         // A worker keeps its rows from one product to the next, so that what one core wrote is not read by another; the
-        // weights, which all read at about the same time, are shared by the last cache.  Ranges of panels for stealing.
+        // weights, which all read at about the same time, are shared by the last-level cache.  Ranges of panels for
+        // stealing.
         j.row_tasks = call->m / LEAST_ROWS < workers ? call->m / LEAST_ROWS : workers;
         j.rows_each = (call->m + j.row_tasks - 1) / j.row_tasks;
         long tasks = 4 * workers / j.row_tasks;

@@ -7,7 +7,7 @@
 typedef struct cml_codes {
     int bits;               // of a code: 1, 2, 3, 4, 6 or 8; of linear codes 4 or 8
     int is_table;
-    int has_offsets;        // of linear codes: 0 none, 1 whole numbers, 2 floats
+    int has_offsets;        // of linear codes: 0 none, 1 integers, 2 floats
     cml_storage parameter;  // of table entries and of scales
     long k, n;
     long segment;           // terms that share a table or scale; k, or a divisor of k and multiple of cml_codes_chunk
@@ -40,7 +40,7 @@ typedef struct {
 void cml_codes_pack(const cml_isa *isa, const cml_codes *codes, const cml_code_source *source, long first, long end,
                     void *packed);
 
-// A matrix of codes as a file has it: element (r, c) is number r * columns + c, low bits first without gaps.
+// A matrix of codes as stored in a file: element (r, c) is number r * columns + c, low bits first without gaps.
 typedef struct {
     const uint8_t *codes;
     int bits, is_table, is_signed;

@@ -3,7 +3,7 @@
 #include "cml_gemm.h"
 
 // Axes in the order depth, height, width; unused leading axes have size 1, kernel 1, stride 1, dilation 1, padding 0.
-// The algorithm of a convolution: direct, or Winograd's minimal filtering in tiles of 2 or 4 outputs a side.
+// The algorithm of a convolution: direct, or Winograd convolution in tiles of 2 or 4 outputs a side.
 typedef enum { CML_CONV_DIRECT = 0, CML_CONV_WINOGRAD_2 = 2, CML_CONV_WINOGRAD_4 = 4 } cml_conv_method;
 
 // Input rows that one output row of a depthwise convolution reads, at most.
@@ -30,7 +30,7 @@ void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *
                    long g_stride, long o_stride, long i_stride, void *packed);
 // y = epilogue(convolution(x)).  `storage` as packed; the residual has the layout of y, its row is a pixel.  With CML_CODES
 // `packed` is a cml_codes of taps * in_channels terms, [kd][kh][kw][input channel], by out_channels columns, for one group;
-// what a method needs is made of them in each call, panel by panel where that is possible.
+// the packed form of the method is made in each call, panel by panel where that is possible.
 void cml_conv(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const void *packed,
               cml_storage storage, float *y, const cml_epilogue *epilogue);
 
@@ -42,8 +42,8 @@ void cml_conv_planes_pack(const cml_isa *isa, const cml_conv_shape *shape, const
 void cml_conv_planes(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *packed, float *y,
                      const cml_epilogue *epilogue);
 
-// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing.  What lies between them
-// is kept in the second cache, a few rows at a time, and never written as a whole.
+// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing.  The tensors
+// between them are kept in the L2 cache, a few rows at a time, and never written as a whole.
 typedef struct {
     cml_conv_shape depthwise;       // its channels are those between the products; at most 64 taps an axis
     const float *weights;           // as packed for the depthwise convolution

@@ -7,13 +7,13 @@
 typedef struct {
     long boxes, classes;
     long box_step, part_step, score_step, class_step;
-    double overlap;          // boxes that share more than this part of their union with a picked one are dropped
+    double overlap;          // boxes that share more than this part of their union with a selected one are dropped
     int has_threshold;       // boxes whose best score is not above `threshold` are dropped
     double threshold;
     int per_class;           // only boxes of the same best class drop each other
 } cml_suppression;
 
-// Picks at most `count` boxes in the order of their best scores, equal ones in the order of their places; a score that is
-// no number comes last.  When all are dropped the best one stays.  Returns how many were picked.
+// Selects at most `count` boxes in the order of their best scores, equal ones in the order of their positions; a score
+// that is NaN comes last.  When all are dropped the best one stays.  Returns how many were selected.
 long cml_suppress(const cml_isa *isa, const cml_suppression *s, const float *boxes, const float *scores, long count,
-                  int32_t *picked);
+                  int32_t *selected);

@@ -11,7 +11,7 @@ typedef enum {
     CML_INTEGER_THRESHOLD,   // max(x, bound)
 } cml_integer_unary;
 
-// The same of integers; results are held in the type.
+// The same of integers; results saturate.
 void cml_integer_map(const cml_isa *isa, cml_integer_unary function, int32_t bound, const int32_t *x, int32_t *y,
                      long count);
 

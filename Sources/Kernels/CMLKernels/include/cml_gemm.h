@@ -67,9 +67,10 @@ typedef struct {
     const cml_integers *integers;  // for CML_PAIRS and CML_BYTES
 } cml_epilogue;
 
-// CML_CODES: see cml_codes.h.  CML_PAIRS: both factors have pairs of int16_t in the places of floats, so that all numbers of
-// terms and strides count pairs; sums of products must not leave 32 bits.  CML_BYTES: the same with four bytes, 0...127 in
-// the first factor and signed ones packed by cml_bytes_pack in the second; an even number of fours at each tap.
+// CML_CODES: see cml_codes.h.  CML_PAIRS: both factors have pairs of int16_t of the size of floats, so that all numbers
+// of terms and strides count pairs; sums of products must not leave 32 bits.  CML_BYTES: the same with four bytes,
+// 0...127 in the first factor and signed ones packed by cml_bytes_pack in the second; an even number of fours at each
+// tap.
 typedef enum { CML_F32 = 0, CML_F16 = 1, CML_CODES = 2, CML_PAIRS = 3, CML_BYTES = 4 } cml_storage;
 struct cml_codes;
 

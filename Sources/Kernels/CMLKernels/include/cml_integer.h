@@ -1,23 +1,25 @@
-// Products of integers of 16 and of 8 bits, whose sums are exact 32-bit integers, and tensors of whole multiples of a step.
+// Products of integers of 16 and of 8 bits, whose sums are exact 32-bit integers, and linear quantisation without a
+// zero point.
 #pragma once
 #include "cml_runtime.h"
 
-// Whole numbers for a range of reals: clamp(round(x * inverse), low, high), halves to even, each worth `step`.
+// Linear quantisation: the integer clamp(round(x * inverse), low, high), halves to even, stands for that multiple of
+// `step`.
 typedef struct {
     float inverse, step, low, high;  // low and high are integers of 16 bits, for bytes in 0...255
-} cml_grid;
+} cml_quantizer;
 
 // The steps between the integer sums of a product with CML_PAIRS or CML_BYTES and its epilogue, and from the results to
 // codes: sum * scale[column] + bias[column], rounded to `rounded`, + residual, function, to `codes` or `bytes`.
 typedef struct {
     const float *scale;         // per column
-    const cml_grid *rounded;    // or null
-    const int16_t *residual;    // of the result's shape and strides, worth residual_step each; or null
+    const cml_quantizer *rounded;    // or null
+    const int16_t *residual;    // of the result's shape and strides, in multiples of residual_step; or null
     const uint8_t *residual_bytes;  // the same as bytes; one of them at most
     float residual_step;
     int16_t *codes;             // takes the results on `grid`, with the result's strides, or null; the floats of the
     uint8_t *bytes;             // result are then scratch memory, and must not be the codes'; the same as bytes
-    cml_grid grid;
+    cml_quantizer grid;
 } cml_integers;
 
 // Packed pairs, for terms that are an even number at each tap: int16 elements of [panels][taps][terms / 2][width].
@@ -35,10 +37,10 @@ size_t cml_bytes_size(const cml_isa *isa, long taps, long terms, long columns);
 void cml_bytes_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
                     long columns, long t_stride, long i_stride, long n_stride, int8_t *packed);
 
-// y = x on the grid, as whole numbers, or as the reals that they stand for.
-void cml_to_grid(const cml_isa *isa, const float *x, const cml_grid *grid, int16_t *y, long count);
-void cml_to_grid_bytes(const cml_isa *isa, const float *x, const cml_grid *grid, uint8_t *y, long count);
-void cml_onto_grid(const cml_isa *isa, const float *x, const cml_grid *grid, float *y, long count);
+// y = clamp(round(x * inverse), low, high); of cml_fake_quantize times `step`.
+void cml_quantize(const cml_isa *isa, const float *x, const cml_quantizer *grid, int16_t *y, long count);
+void cml_quantize_bytes(const cml_isa *isa, const float *x, const cml_quantizer *grid, uint8_t *y, long count);
+void cml_fake_quantize(const cml_isa *isa, const float *x, const cml_quantizer *grid, float *y, long count);
 // y = step * x.
-void cml_from_grid(const cml_isa *isa, const int16_t *x, float step, float *y, long count);
-void cml_from_grid_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count);
+void cml_dequantize(const cml_isa *isa, const int16_t *x, float step, float *y, long count);
+void cml_dequantize_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count);

@@ -42,37 +42,37 @@ void cml_gather_half(const cml_isa *isa, const uint16_t *source, long batch, lon
                      const int32_t *indices, long count, float *target);
 
 // target[o][c][i] = source[o][indices[o][c][i]][i] for source [outer, axis, inner] and indices [outer, count, inner],
-// held in the same way.
+// clamped in the same way.
 void cml_gather_elements(long element_bytes, const void *source, long outer, long axis, long inner,
                          const int32_t *indices, long count, void *target);
-// target[b][n][:] = source[b][the place that indices[b][n][0 ..< length] name in an array of `extents`][:] with slices
+// target[b][n][:] = source[b][the position indices[b][n][0 ..< length] in an array of `extents`][:] with slices
 // of `slice` elements; one item of the batch has `batch_size` elements.  length is at most CML_MAX_RANK.
-void cml_gather_places(long element_bytes, const void *source, long batch, long batch_size, const long *extents,
-                       long length, long slice, const int32_t *indices, long items, void *target);
+void cml_gather_nd(long element_bytes, const void *source, long batch, long batch_size, const long *extents,
+                   long length, long slice, const int32_t *indices, long items, void *target);
 
 typedef enum {
     CML_SCATTER_UPDATE, CML_SCATTER_ADD, CML_SCATTER_SUBTRACT, CML_SCATTER_MULTIPLY, CML_SCATTER_DIVIDE,
     CML_SCATTER_MAXIMUM, CML_SCATTER_MINIMUM
 } cml_scatter_mode;
 
-// The counterparts: updates join, in their order, what is in the target.  Updating moves elements of any meaning; the
-// other modes take floats or, with is_integer, 32-bit integers, whose results are held in the type.
+// The counterparts: updates are combined, in their order, with the elements of the target.  CML_SCATTER_UPDATE moves
+// elements of any meaning; the other modes take floats or, with is_integer, 32-bit integers, whose results saturate.
 void cml_scatter_elements(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
                           const int32_t *indices, long count, const void *updates, void *target);
-// target[o][indices[c]][:] joins updates[o][c][:].
+// target[o][indices[c]][:] is combined with updates[o][c][:].
 void cml_scatter_slices(cml_scatter_mode mode, int is_integer, long element_bytes, long outer, long axis, long inner,
                         const int32_t *indices, long count, const void *updates, void *target);
 // target[o][a][:] = updates[o][owner[a]][:], or source[o][a][:] where the owner is negative, for updates
 // [outer, count, inner].  Neither source nor updates overlap the target.
 void cml_replace_slices(long element_bytes, long outer, long axis, long inner, const int32_t *owner, long count,
                         const void *source, const void *updates, void *target);
-void cml_scatter_places(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
-                        long slice, const int32_t *indices, long items, const void *updates, void *target);
+void cml_scatter_nd(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
+                    long slice, const int32_t *indices, long items, const void *updates, void *target);
 
 // For each line along the axis of [outer][axis][inner] floats or 32-bit integers, the `count` largest elements (smallest
-// when ascending) in order, equal ones in the order of their places: their values and places, each or null.
+// when ascending) in order, equal ones in the order of their positions: their values and positions, each or null.
 void cml_sort(cml_element element, const void *x, long outer, long axis, long inner, long count, int ascending,
-              void *values, int32_t *places);
+              void *values, int32_t *positions);
 
 void cml_fill(void *target, long element_bytes, const void *value, long count);
 

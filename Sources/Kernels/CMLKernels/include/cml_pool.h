@@ -6,7 +6,7 @@ typedef enum { CML_POOL_MAX, CML_POOL_MEAN, CML_POOL_MEAN_PADDED, CML_POOL_L2 } 
 
 // Windows over three axes (depth, height, width) of [batch][axes...][inner]: inner is the channels when they are last,
 // and 1 when batch counts planes.  CML_POOL_MEAN divides by the elements inside the input, CML_POOL_MEAN_PADDED by
-// those inside the input or its padding (pad before, pad_after behind).
+// those inside the input or its padding (pad before, pad_after after).
 typedef struct {
     long batch, inner;
     long in[3], out[3], kernel[3], stride[3], dilation[3], pad[3], pad_after[3];
@@ -25,7 +25,7 @@ typedef struct {
 void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long inner, const cml_resize_axis *height,
                 const cml_resize_axis *width);
 
-// y[p][i] = added[i] + sum over taps (at most 8) of shares[t][i] x[p][places[t][i]] for `planes` planes of `plane`
-// elements; an element whose share is 0 does not count, whatever it is, but exists.
-void cml_blend(const cml_isa *isa, const float *x, long planes, long plane, long taps, const int32_t *const *places,
-               const float *const *shares, const float *added, float *y, long count);
+// y[p][i] = bias[i] + sum over taps (at most 8) of weights[t][i] x[p][positions[t][i]] for `planes` planes of `plane`
+// elements; an element whose weight is 0 does not count, whatever it is, but exists.
+void cml_sample(const cml_isa *isa, const float *x, long planes, long plane, long taps, const int32_t *const *positions,
+                const float *const *weights, const float *bias, float *y, long count);

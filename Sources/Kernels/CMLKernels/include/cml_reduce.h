@@ -8,7 +8,7 @@ typedef enum {
 
 // y[outer][inner]
 void cml_reduce(const cml_isa *isa, cml_reduction op, const float *x, float *y, long outer, long axis, long inner);
-// The same of integers, all but CML_L2 and the logarithms; means are cut towards zero, results held in the type.
+// The same of integers, all but CML_L2 and the logarithms; means are truncated towards zero, results saturate.
 void cml_reduce_i32(const cml_isa *isa, cml_reduction op, const int32_t *x, int32_t *y, long outer, long axis,
                     long inner);
 // The first index of the largest (or smallest) element, of floats or 32-bit integers.
@@ -33,12 +33,12 @@ void cml_instance_norm_inner(const cml_isa *isa, const float *x, float *y, long 
 void cml_normalize_columns(const cml_isa *isa, const float *x, float *y, long outer, long axis, long inner,
                            float epsilon, const float *gamma, const float *beta);
 
-// y = x / (bias + factor * sum over `before` channels in front to `after` behind of their squares) ^ exponent, over
-// [outer][channels][inner]; y must not be x.
+// y = x / (bias + factor * sum over `before` channels before to `after` channels after it of their squares) ^ exponent,
+// over [outer][channels][inner]; y must not be x.
 typedef struct {
     long before, after;
     float factor, bias, exponent;
-} cml_neighbours;
+} cml_local_response;
 
-void cml_neighbour_norm(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
-                        const cml_neighbours *neighbours);
+void cml_local_response_norm(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
+                             const cml_local_response *neighbours);

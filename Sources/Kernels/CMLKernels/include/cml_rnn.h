@@ -30,5 +30,5 @@ typedef struct {
 // Columns of the packed matrices, and the one of a gate of a hidden unit.
 long cml_rnn_columns(const cml_isa *isa, long hidden, int gates);
 long cml_rnn_column(const cml_isa *isa, long unit, int gate, int gates);
-// Runs `count` layers or directions beside one another.
+// Runs `count` layers or directions in parallel.
 void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count);

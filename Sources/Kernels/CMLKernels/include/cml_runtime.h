@@ -28,10 +28,10 @@ const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.
 long cml_isa_panel_width(const cml_isa *isa);
 
-// For tests: the tables that cml_isa_find gives from now on count the calls of their rows, for the rest of the process.
-// To be called once, before other threads use this library.
-void cml_isa_watch(void);
-// The rows of every table, by number, and how often that of instruction set `isa` was called since it is watched.
+// For tests: a second table of the same kernels that counts the calls of its rows; null when the processor lacks them.
+const cml_isa *cml_isa_counting(int isa);
+// The rows of every table, by number, and the number of calls that the counting table of instruction set `isa` has
+// seen.
 int cml_isa_row_count(void);
 const char *cml_isa_row_name(int row);
 long cml_isa_row_calls(int isa, int row);
@@ -62,5 +62,6 @@ int cml_free_worker_count(void);
 // items run on the calling thread.
 void cml_parallel_for(long count, cml_task task, void *context);
 
-// Multiplications and additions per second that `threads` threads reach in registers alone: what kernels are measured by.
+// Multiplications and additions per second that `threads` threads reach in registers alone: the peak that kernels are
+// compared with.
 double cml_peak(const cml_isa *isa, int threads);

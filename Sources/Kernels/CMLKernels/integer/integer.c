@@ -1,4 +1,4 @@
-// Packing of integer weights, and passes between floats and whole numbers.
+// Packing of integer weights, and quantisation and dequantisation.
 #include "../isa/isa.h"
 #include <string.h>
 
@@ -99,7 +99,7 @@ typedef struct {
     const int16_t *whole;
     const uint8_t *whole_bytes;
     float step;
-    const cml_grid *grid;
+    const cml_quantizer *grid;
     float *y;
     int16_t *codes;
     uint8_t *bytes;
@@ -110,52 +110,52 @@ static long part_count(const pass *p, long part) {
     return p->count - part * PART < PART ? p->count - part * PART : PART;
 }
 
-static void to_grid_part(void *context, long part, int worker) {
+static void quantize_part(void *context, long part, int worker) {
     (void)worker;
     const pass *p = context;
-    if (p->bytes) p->isa->to_grid_bytes(p->x + part * PART, p->grid, p->bytes + part * PART, part_count(p, part));
-    else p->isa->to_grid(p->x + part * PART, p->grid, p->codes + part * PART, part_count(p, part));
+    if (p->bytes) p->isa->quantize_bytes(p->x + part * PART, p->grid, p->bytes + part * PART, part_count(p, part));
+    else p->isa->quantize(p->x + part * PART, p->grid, p->codes + part * PART, part_count(p, part));
 }
 
-static void onto_grid_part(void *context, long part, int worker) {
+static void fake_quantize_part(void *context, long part, int worker) {
     (void)worker;
     const pass *p = context;
-    p->isa->onto_grid(p->x + part * PART, p->grid, p->y + part * PART, part_count(p, part));
+    p->isa->fake_quantize(p->x + part * PART, p->grid, p->y + part * PART, part_count(p, part));
 }
 
-static void from_grid_part(void *context, long part, int worker) {
+static void dequantize_part(void *context, long part, int worker) {
     (void)worker;
     const pass *p = context;
     const long at = part * PART;
-    if (p->whole_bytes) p->isa->from_grid_bytes(p->whole_bytes + at, p->step, p->y + at, part_count(p, part));
-    else p->isa->from_grid(p->whole + at, p->step, p->y + at, part_count(p, part));
+    if (p->whole_bytes) p->isa->dequantize_bytes(p->whole_bytes + at, p->step, p->y + at, part_count(p, part));
+    else p->isa->dequantize(p->whole + at, p->step, p->y + at, part_count(p, part));
 }
 
 static void run(pass *p, void (*body)(void *, long, int)) {
     cml_parallel_for((p->count + PART - 1) / PART, body, p);
 }
 
-void cml_to_grid(const cml_isa *isa, const float *x, const cml_grid *grid, int16_t *y, long count) {
+void cml_quantize(const cml_isa *isa, const float *x, const cml_quantizer *grid, int16_t *y, long count) {
     pass p = {.isa = isa, .x = x, .grid = grid, .codes = y, .count = count};
-    run(&p, to_grid_part);
+    run(&p, quantize_part);
 }
 
-void cml_to_grid_bytes(const cml_isa *isa, const float *x, const cml_grid *grid, uint8_t *y, long count) {
+void cml_quantize_bytes(const cml_isa *isa, const float *x, const cml_quantizer *grid, uint8_t *y, long count) {
     pass p = {.isa = isa, .x = x, .grid = grid, .bytes = y, .count = count};
-    run(&p, to_grid_part);
+    run(&p, quantize_part);
 }
 
-void cml_onto_grid(const cml_isa *isa, const float *x, const cml_grid *grid, float *y, long count) {
+void cml_fake_quantize(const cml_isa *isa, const float *x, const cml_quantizer *grid, float *y, long count) {
     pass p = {.isa = isa, .x = x, .grid = grid, .y = y, .count = count};
-    run(&p, onto_grid_part);
+    run(&p, fake_quantize_part);
 }
 
-void cml_from_grid(const cml_isa *isa, const int16_t *x, float step, float *y, long count) {
+void cml_dequantize(const cml_isa *isa, const int16_t *x, float step, float *y, long count) {
     pass p = {.isa = isa, .whole = x, .step = step, .y = y, .count = count};
-    run(&p, from_grid_part);
+    run(&p, dequantize_part);
 }
 
-void cml_from_grid_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count) {
+void cml_dequantize_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count) {
     pass p = {.isa = isa, .whole_bytes = x, .step = step, .y = y, .count = count};
-    run(&p, from_grid_part);
+    run(&p, dequantize_part);
 }

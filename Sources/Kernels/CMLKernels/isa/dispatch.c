@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cml_isa *available(int identifier) {
+const cml_isa *cml_isa_find(int identifier) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     switch (identifier) {
@@ -30,11 +30,11 @@ static const cml_isa *choose(void) {
     static const char *const names[] = {"sse2", "avx2", "avx512", "neon"};
     const char *asked = getenv("COREML_ISA");
     for (int identifier = 0; asked && identifier < 4; identifier++) {
-        const cml_isa *isa = strcmp(asked, names[identifier]) == 0 ? available(identifier) : NULL;
+        const cml_isa *isa = strcmp(asked, names[identifier]) == 0 ? cml_isa_find(identifier) : NULL;
         if (isa) return isa;
     }
     for (int identifier = 3; identifier >= 0; identifier--) {
-        const cml_isa *isa = available(identifier);
+        const cml_isa *isa = cml_isa_find(identifier);
         if (isa) return isa;
     }
     abort();
@@ -43,16 +43,11 @@ static const cml_isa *choose(void) {
 const cml_isa *cml_isa_standard(void) {
     const cml_isa *isa = atomic_load_explicit(&standard, memory_order_acquire);
     if (!isa) {
-        // Threads that come first together all choose the same.
+        // Threads that race here all choose the same table.
         isa = choose();
         atomic_store_explicit(&standard, isa, memory_order_release);
     }
     return isa;
-}
-
-const cml_isa *cml_isa_find(int identifier) {
-    const cml_isa *isa = available(identifier);
-    return isa ? cml_isa_watched(isa) : NULL;
 }
 
 const cml_isa *cml_isa_current(void) {

@@ -15,8 +15,8 @@ typedef struct {
     const long *tap_b;
     long ldb;
     long taps, k;
-    const char *ahead;       // memory to bring near while the terms are summed, or null
-    long ahead_step;         // bytes of it for each term, at most a cache line
+    const char *prefetch;    // memory to prefetch while the terms are summed, or null
+    long prefetch_step;      // bytes of it for each term, at most a cache line
     float *c;
     long ldc;
     long n;                  // columns stored, at most the panel width
@@ -36,8 +36,8 @@ typedef struct {
     const uint8_t *large;
 } cml_tile;
 
-// The step that brings `bytes` for each term near evenly while `tiles` tiles pass over the terms.
-static inline long cml_ahead_step(long bytes, long tiles) {
+// The step with which `bytes` for each term are prefetched evenly while `tiles` tiles pass over the terms.
+static inline long cml_prefetch_step(long bytes, long tiles) {
     const long step = tiles > 0 ? (bytes + tiles - 1) / tiles : 0;
     return step < 64 ? step : 64;
 }
@@ -76,11 +76,8 @@ struct cml_isa {
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
 #define CML_KERNELS(kernel, row, functions) const kernel *row;
 #define CML_KERNEL(result, row, parameters) result(*row) parameters;
-#include "rows.inc"
+#include "templates.inc"
 };
-
-// The table itself, or, while tables are watched, one that counts the calls of its rows.
-const cml_isa *cml_isa_watched(const cml_isa *isa);
 
 extern const cml_isa cml_isa_avx512, cml_isa_avx2, cml_isa_sse2, cml_isa_neon;
 
@@ -89,7 +86,7 @@ static inline int cml_tile_applies(cml_unary function) {
     return function == CML_IDENTITY || function == CML_RELU || function == CML_CLIP || function == CML_PRELU;
 }
 
-// True for products of integers, whose terms take the places of floats.
+// True for products of integers, whose terms have the size of floats.
 static inline int cml_is_integer(cml_storage storage) { return storage == CML_PAIRS || storage == CML_BYTES; }
 
 // The tiles of `n` columns.
@@ -99,7 +96,7 @@ static inline const cml_tile_kernel *cml_tiles(const cml_isa *isa, cml_storage s
     return n <= isa->vector ? isa->tile_narrow : isa->tile_wide;
 }
 
-// The distance between the terms of a pair: next to each other, or behind those of the columns of a vector.
+// The distance between the terms of a pair: adjacent, or after those of the columns of a vector.
 static inline long cml_pair_distance(const cml_isa *isa) { return isa->identifier == CML_ISA_NEON ? isa->vector : 1; }
 
 // The additional fields of tiles of pairs, for the columns from `column` on; `base` is the result's first element.
@@ -120,8 +117,8 @@ static inline void cml_finish(const cml_isa *isa, const cml_epilogue *e, float *
         for (long row = 0; row < rows; row++) {
             float *const from = c + row * ldc;
             isa->unary(e->function, e->alpha, e->beta, from, from, columns);
-            if (q->bytes) isa->to_grid_bytes(from, &q->grid, q->bytes + (from - base), columns);
-            else isa->to_grid(from, &q->grid, q->codes + (from - base), columns);
+            if (q->bytes) isa->quantize_bytes(from, &q->grid, q->bytes + (from - base), columns);
+            else isa->quantize(from, &q->grid, q->codes + (from - base), columns);
         }
         return;
     }

@@ -22,16 +22,16 @@ static void order_and_merge(cml_copy_shape *shape) {
     int rank = 0;
     for (int axis = 0; axis < shape->rank; axis++) {
         if (shape->extent[axis] == 1) continue;
-        int place = rank++;
+        int position = rank++;
         long extent = shape->extent[axis], source = shape->source[axis], target = shape->target[axis];
-        for (; place > 0 && shape->target[place - 1] < target; place--) {
-            shape->extent[place] = shape->extent[place - 1];
-            shape->source[place] = shape->source[place - 1];
-            shape->target[place] = shape->target[place - 1];
+        for (; position > 0 && shape->target[position - 1] < target; position--) {
+            shape->extent[position] = shape->extent[position - 1];
+            shape->source[position] = shape->source[position - 1];
+            shape->target[position] = shape->target[position - 1];
         }
-        shape->extent[place] = extent;
-        shape->source[place] = source;
-        shape->target[place] = target;
+        shape->extent[position] = extent;
+        shape->source[position] = source;
+        shape->target[position] = target;
     }
     int merged = 0;
     for (int axis = 0; axis < rank; axis++) {
@@ -66,7 +66,7 @@ static void copy_strided(const char *source, long from, char *target, long to, l
     }
 }
 
-// Squares of 8 keep both sides in the first cache.
+// Squares of 8 keep both sides in the L1 cache.
 #define SQUARES(type)                                                                                           \
     for (long i = 0; i < rows; i += 8)                                                                          \
         for (long j = 0; j < columns; j += 8)                                                                   \
@@ -110,7 +110,7 @@ static void run(void *context, long task, int worker) {
         && width <= SHORT_BYTES && width % 4 == 0
         && s.source[outer[outer_count - 1]] * j->bytes % 4 == 0 && s.target[outer[outer_count - 1]] * j->bytes % 4 == 0;
     const int group = grouped ? outer[--outer_count] : 0;
-    long place[CML_MAX_RANK] = {0};
+    long position[CML_MAX_RANK] = {0};
     const long count = s.extent[last], from = s.source[last], to = s.target[last];
     for (;;) {
         if (j->row >= 0) {
@@ -128,10 +128,10 @@ static void run(void *context, long task, int worker) {
             const int a = outer[axis];
             source += s.source[a] * j->bytes;
             target += s.target[a] * j->bytes;
-            if (++place[a] < s.extent[a]) break;
+            if (++position[a] < s.extent[a]) break;
             source -= s.source[a] * s.extent[a] * j->bytes;
             target -= s.target[a] * s.extent[a] * j->bytes;
-            place[a] = 0;
+            position[a] = 0;
         }
         if (axis < 0) return;
     }

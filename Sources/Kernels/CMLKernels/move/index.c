@@ -1,11 +1,11 @@
-// Gathering and scattering by indices.  An index counts from the end when negative and is held inside its axis.
+// Gathering and scattering by indices.  An index counts from the end when negative and is clamped to its axis.
 #include "../isa/isa.h"
 #include "../threads/division.h"
 #include <string.h>
 
-static inline long held(int32_t index, long extent) {
-    const long place = index < 0 ? index + extent : index;
-    return place < 0 ? 0 : place >= extent ? extent - 1 : place;
+static inline long clamped(int32_t index, long extent) {
+    const long position = index < 0 ? index + extent : index;
+    return position < 0 ? 0 : position >= extent ? extent - 1 : position;
 }
 
 typedef struct {
@@ -20,11 +20,11 @@ typedef struct {
     do {                                                                                        \
         const type *s = (const type *)source;                                                   \
         type *t = (type *)target;                                                               \
-        if (j->inner == 1) for (long i = 0; i < j->width; i++) t[i] = s[held(index[i], j->axis)]; \
-        else for (long i = 0; i < j->width; i++) t[i] = s[held(index[i], j->axis) * j->inner + i]; \
+        if (j->inner == 1) for (long i = 0; i < j->width; i++) t[i] = s[clamped(index[i], j->axis)]; \
+        else for (long i = 0; i < j->width; i++) t[i] = s[clamped(index[i], j->axis) * j->inner + i]; \
     } while (0)
 
-// Rows of the result: with inner 1 a whole line, otherwise one place of the axis.
+// Rows of the result: with inner 1 a whole line, otherwise one position of the axis.
 static void gather_elements(void *context, long task, int worker) {
     (void)worker;
     const element_job *j = context;
@@ -61,7 +61,7 @@ typedef struct {
 
 static inline long start_of(const place_job *j, const int32_t *index) {
     long start = 0;
-    for (long axis = 0; axis < j->length; axis++) start = start * j->extent[axis] + held(index[axis], j->extent[axis]);
+    for (long axis = 0; axis < j->length; axis++) start = start * j->extent[axis] + clamped(index[axis], j->extent[axis]);
     return start;
 }
 
@@ -71,7 +71,7 @@ static inline long start_of(const place_job *j, const int32_t *index) {
         ((type *)j->target)[row] = ((const type *)j->source)[from];                                     \
     }
 
-static void gather_places(void *context, long task, int worker) {
+static void gather_nd(void *context, long task, int worker) {
     (void)worker;
     const place_job *j = context;
     const long first = task * j->division.each, end = cml_division_end(&j->division, task);
@@ -90,22 +90,22 @@ static void gather_places(void *context, long task, int worker) {
     }
 }
 
-void cml_gather_places(long element_bytes, const void *source, long batch, long batch_size, const long *extents,
-                       long length, long slice, const int32_t *indices, long items, void *target) {
+void cml_gather_nd(long element_bytes, const void *source, long batch, long batch_size, const long *extents,
+                   long length, long slice, const int32_t *indices, long items, void *target) {
     if (batch <= 0 || items <= 0 || slice <= 0) return;
     place_job j = {.bytes = element_bytes, .items = items, .length = length, .slice = slice, .batch_size = batch_size,
                    .source = source, .indices = indices, .target = target, .division = cml_divide(batch * items, slice)};
     memcpy(j.extent, extents, (size_t)length * sizeof *extents);
-    cml_parallel_for(j.division.tasks, gather_places, &j);
+    cml_parallel_for(j.division.tasks, gather_nd, &j);
 }
 
 // MARK: Scattering
 
-static inline int32_t whole(double x) {
+static inline int32_t saturated(double x) {
     return x != x ? 0 : x >= 2147483647.0 ? INT32_MAX : x <= -2147483648.0 ? INT32_MIN : (int32_t)x;
 }
 
-#define JOIN(old, new)                                                                                  \
+#define COMBINE(old, new)                                                                               \
     (mode == CML_SCATTER_ADD ? (old) + (new) : mode == CML_SCATTER_SUBTRACT ? (old) - (new)             \
      : mode == CML_SCATTER_MULTIPLY ? (old) * (new) : mode == CML_SCATTER_DIVIDE ? (old) / (new)        \
      : mode == CML_SCATTER_MAXIMUM ? ((new) >= (old) ? (new) : (old)) : ((new) < (old) ? (new) : (old)))
@@ -120,10 +120,10 @@ typedef struct {
     cml_division division;
 } scatter_job;
 
-// One update after another into `target` at places `index` (times `step`, plus `i` when `moves`).
+// One update after another into `target` at positions `index` (times `step`, plus `i` when `moves`).
 #define EACH_UPDATE(type, expression)                                                                   \
     for (long i = 0; i < n; i++) {                                                                      \
-        type *at = (type *)target + held(index[i], extent) * step + (moves ? i : 0);                    \
+        type *at = (type *)target + clamped(index[i], extent) * step + (moves ? i : 0);                    \
         const type u = ((const type *)updates)[i];                                                      \
         *at = (expression);                                                                             \
     }
@@ -136,8 +136,9 @@ typedef struct {
     case CML_SCATTER_MAXIMUM: CASE(CML_SCATTER_MAXIMUM) return;                                         \
     default: CASE(CML_SCATTER_MINIMUM) return;                                                          \
     }
-#define FLOATS(MODE) { const cml_scatter_mode mode = MODE; EACH_UPDATE(float, JOIN(*at, u)) }
-#define WHOLES(MODE) { const cml_scatter_mode mode = MODE; EACH_UPDATE(int32_t, whole(JOIN((double)*at, (double)u))) }
+#define FLOATS(MODE) { const cml_scatter_mode mode = MODE; EACH_UPDATE(float, COMBINE(*at, u)) }
+#define INTEGERS(MODE) \
+    { const cml_scatter_mode mode = MODE; EACH_UPDATE(int32_t, saturated(COMBINE((double)*at, (double)u))) }
 
 static void scatter_row(const scatter_job *j, char *target, const int32_t *index, const char *updates, long n,
                         long extent, long step, int moves) {
@@ -150,7 +151,7 @@ static void scatter_row(const scatter_job *j, char *target, const int32_t *index
         default: EACH_UPDATE(uint64_t, u) return;
         }
     }
-    if (j->is_integer) EACH_MODE(WHOLES)
+    if (j->is_integer) EACH_MODE(INTEGERS)
     else EACH_MODE(FLOATS)
 }
 
@@ -196,18 +197,18 @@ void cml_scatter_elements(cml_scatter_mode mode, int is_integer, long element_by
 
 #define FLOAT_ROW(MODE)                                                                                 \
     { const cml_scatter_mode mode = MODE; float *t = (float *)target; const float *u = (const float *)updates; \
-      for (long i = 0; i < n; i++) t[i] = JOIN(t[i], u[i]); }
-#define WHOLE_ROW(MODE)                                                                                 \
+      for (long i = 0; i < n; i++) t[i] = COMBINE(t[i], u[i]); }
+#define INTEGER_ROW(MODE)                                                                               \
     { const cml_scatter_mode mode = MODE; int32_t *t = (int32_t *)target; const int32_t *u = (const int32_t *)updates; \
-      for (long i = 0; i < n; i++) t[i] = whole(JOIN((double)t[i], (double)u[i])); }
+      for (long i = 0; i < n; i++) t[i] = saturated(COMBINE((double)t[i], (double)u[i])); }
 
-static void join_row(const scatter_job *j, char *restrict target, const char *restrict updates, long n) {
+static void combine_row(const scatter_job *j, char *restrict target, const char *restrict updates, long n) {
     if (j->mode == CML_SCATTER_UPDATE) {
         memcpy(target, updates, (size_t)(n * j->bytes));
         return;
     }
     const cml_scatter_mode mode = j->mode;
-    if (j->is_integer) EACH_MODE(WHOLE_ROW)
+    if (j->is_integer) EACH_MODE(INTEGER_ROW)
     else EACH_MODE(FLOAT_ROW)
 }
 
@@ -223,8 +224,8 @@ static void scatter_slices(void *context, long task, int worker) {
         const long outer = item / j->parts, start = item % j->parts * j->width, left = j->inner - start;
         const long n = left < j->width ? left : j->width;
         for (long row = 0; row < j->count; row++) {
-            const long place = held(j->indices[row], j->axis);
-            join_row(j, j->target + ((outer * j->axis + place) * j->inner + start) * j->bytes,
+            const long position = clamped(j->indices[row], j->axis);
+            combine_row(j, j->target + ((outer * j->axis + position) * j->inner + start) * j->bytes,
                      j->updates + ((outer * j->count + row) * j->inner + start) * j->bytes, n);
         }
     }
@@ -271,7 +272,7 @@ void cml_replace_slices(long element_bytes, long outer, long axis, long inner, c
 
 typedef struct {
     scatter_job row;
-    place_job place;
+    place_job position;
     long slice;
 } spread_job;
 
@@ -284,7 +285,7 @@ static void spread(void *context, long part, int worker) {
     (void)worker;
     const spread_job *s = context;
     const scatter_job *j = &s->row;
-    const place_job *p = &s->place;
+    const place_job *p = &s->position;
     if (s->slice == 1 && j->mode == CML_SCATTER_UPDATE) {
         switch (j->bytes) {
         case 1: SPREAD(uint8_t) return;
@@ -301,18 +302,18 @@ static void spread(void *context, long part, int worker) {
     const long start = part * j->width, left = s->slice - start, n = left < j->width ? left : j->width;
     for (long row = 0; row < p->items; row++) {
         const long at = start_of(p, p->indices + row * p->length) * s->slice + start;
-        join_row(j, j->target + at * j->bytes, j->updates + (row * s->slice + start) * j->bytes, n);
+        combine_row(j, j->target + at * j->bytes, j->updates + (row * s->slice + start) * j->bytes, n);
     }
 }
 
-void cml_scatter_places(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
-                        long slice, const int32_t *indices, long items, const void *updates, void *target) {
+void cml_scatter_nd(cml_scatter_mode mode, int is_integer, long element_bytes, const long *extents, long length,
+                    long slice, const int32_t *indices, long items, const void *updates, void *target) {
     if (items <= 0 || slice <= 0) return;
     spread_job s = {.slice = slice};
     s.row = (scatter_job){.mode = mode, .is_integer = is_integer, .bytes = element_bytes, .updates = updates,
                           .target = target, .width = slice};
-    s.place = (place_job){.items = items, .length = length, .indices = indices};
-    memcpy(s.place.extent, extents, (size_t)length * sizeof *extents);
+    s.position = (place_job){.items = items, .length = length, .indices = indices};
+    memcpy(s.position.extent, extents, (size_t)length * sizeof *extents);
     const long workers = cml_worker_count();
     if (slice >= 64 * workers) s.row.width = (slice / workers + 15) / 16 * 16;
     cml_parallel_for((slice + s.row.width - 1) / s.row.width, spread, &s);

@@ -87,15 +87,15 @@ void cml_remap(const cml_isa *isa, const cml_remap_shape *shape, long element_by
 typedef struct {
     const cml_isa *isa;
     const char *source;
-    const int32_t *indices;   // held inside
+    const int32_t *indices;   // clamped inside
     char *target;
     long bytes, lines, axis, inner, count, rows, rows_each;
     int half;
 } gather_job;
 
-static inline int32_t held(int32_t index, long axis) {
-    const long place = index < 0 ? index + axis : index;
-    return (int32_t)(place < 0 ? 0 : place >= axis ? axis - 1 : place);
+static inline int32_t clamped(int32_t index, long axis) {
+    const long position = index < 0 ? index + axis : index;
+    return (int32_t)(position < 0 ? 0 : position >= axis ? axis - 1 : position);
 }
 
 #define SINGLES(type)                                                                          \
@@ -127,10 +127,10 @@ static void gather_rows(void *context, long task, int worker) {
     const long end = first + j->rows_each < j->rows ? first + j->rows_each : j->rows;
     const long width = j->inner * (j->half ? 4 : j->bytes);
     for (long row = first; row < end;) {
-        const long line = row / j->count, place = row % j->count, left = j->count - place;
+        const long line = row / j->count, position = row % j->count, left = j->count - position;
         const long n = left < end - row ? left : end - row;
         gather_run(j, j->source + line * j->axis * j->inner * j->bytes,
-                   j->indices + line / j->lines * j->count + place, j->target + row * width, n);
+                   j->indices + line / j->lines * j->count + position, j->target + row * width, n);
         row += n;
     }
 }
@@ -139,9 +139,9 @@ static void gather(gather_job *j, long batch, long outer) {
     j->lines = outer;
     j->rows = batch * outer * j->count;
     if (j->rows <= 0 || j->inner <= 0 || j->axis <= 0) return;
-    int32_t *places = cml_scratch(1, sizeof(int32_t) * (size_t)(batch * j->count));
-    for (long i = 0; i < batch * j->count; i++) places[i] = held(j->indices[i], j->axis);
-    j->indices = places;
+    int32_t *positions = cml_scratch(1, sizeof(int32_t) * (size_t)(batch * j->count));
+    for (long i = 0; i < batch * j->count; i++) positions[i] = clamped(j->indices[i], j->axis);
+    j->indices = positions;
     j->rows_each = share(j->rows, j->inner * j->bytes);
     cml_parallel_for((j->rows + j->rows_each - 1) / j->rows_each, gather_rows, j);
 }

@@ -10,7 +10,7 @@ typedef struct {
     cml_element element;
     const void *x;
     void *values;
-    int32_t *places;
+    int32_t *positions;
     long axis, inner, count;
     int ascending;
     cml_division division;
@@ -32,7 +32,7 @@ static inline uint32_t key_of(const job *j, long at) {
 
 typedef struct {
     uint32_t key;
-    int32_t place;
+    int32_t position;
 } entry;
 
 // One stable pass over `bits` bits from `shift` on; 0 when all entries share them, so nothing moved.
@@ -64,7 +64,7 @@ static const entry *sorted(entry *a, entry *b, long n) {
     return a;
 }
 
-// The best `count` of a line in order: a candidate that beats the last one kept moves up to its place.
+// The best `count` of a line in order: a candidate that beats the last one kept moves up to its position.
 static void select(const job *j, long start, entry *kept) {
     const long n = j->axis, count = j->count;
     long have = 0;
@@ -95,9 +95,9 @@ static void sort_lines(void *context, long task, int worker) {
         }
         long target = outer * j->count * j->inner + column;
         for (long rank = 0; rank < j->count; rank++, target += j->inner) {
-            if (j->places) j->places[target] = best[rank].place;
+            if (j->positions) j->positions[target] = best[rank].position;
             if (j->values) {
-                const long at = start + best[rank].place * j->inner;
+                const long at = start + best[rank].position * j->inner;
                 ((uint32_t *)j->values)[target] = ((const uint32_t *)j->x)[at];
             }
         }
@@ -105,8 +105,8 @@ static void sort_lines(void *context, long task, int worker) {
 }
 
 void cml_sort(cml_element element, const void *x, long outer, long axis, long inner, long count, int ascending,
-              void *values, int32_t *places) {
+              void *values, int32_t *positions) {
     if (outer <= 0 || inner <= 0 || count <= 0 || axis <= 0) return;
-    job j = {element, x, values, places, axis, inner, count, ascending, cml_divide(outer * inner, 8 * axis)};
+    job j = {element, x, values, positions, axis, inner, count, ascending, cml_divide(outer * inner, 8 * axis)};
     cml_parallel_for(j.division.tasks, sort_lines, &j);
 }

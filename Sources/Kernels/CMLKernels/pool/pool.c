@@ -26,7 +26,7 @@ static span window(const cml_pool_shape *s, int axis, long out) {
     return (span){origin + first * step, end > first ? end - first : 0, padded};
 }
 
-// Rows of planes: the rows of a window are joined into one line with its borders, then windows slide along that.
+// Rows of planes: the rows of a window are combined into one line with its borders, then windows slide along that.
 static void pool_planes(void *context, long task, int worker) {
     (void)worker;
     const job *j = context;
@@ -49,7 +49,7 @@ static void pool_planes(void *context, long task, int worker) {
                                            + b * s->dilation[1]) * s->in[2];
                 // One row without borders needs no line.
                 if (alone) j->isa->pool_windows(j->kind, row, s->stride[2], s->dilation[2], s->kernel[2], y, s->out[2]);
-                else if (inside > 0) j->isa->pool_join_row(j->kind, row, line + lead, inside, first);
+                else if (inside > 0) j->isa->pool_combine_row(j->kind, row, line + lead, inside, first);
             }
         }
         if (first) {
@@ -135,17 +135,17 @@ static void resize_row(const resize_job *j, long index, int follows) {
     }
     if (h->weight[row] != 0) {
         float *buffer = cml_scratch(3, sizeof(float) * (size_t)line);
-        j->isa->mix_rows(low, image + h->high[row] * line, h->weight[row], buffer, line);
+        j->isa->interpolate_rows(low, image + h->high[row] * line, h->weight[row], buffer, line);
         mixed = buffer;
     }
     if (j->inner == 1) {
-        j->isa->mix_places(mixed, w->in, w->low, w->high, j->nearest ? NULL : w->weight, y, w->out);
+        j->isa->interpolate_row(mixed, w->in, w->low, w->high, j->nearest ? NULL : w->weight, y, w->out);
         return;
     }
     for (long i = 0; i < w->out; i++, y += j->inner) {
         const float *a = mixed + w->low[i] * j->inner, *b = mixed + w->high[i] * j->inner;
         if (w->weight[i] == 0) memcpy(y, a, sizeof(float) * (size_t)j->inner);
-        else j->isa->mix_rows(a, b, w->weight[i], y, j->inner);
+        else j->isa->interpolate_rows(a, b, w->weight[i], y, j->inner);
     }
 }
 

@@ -47,7 +47,7 @@ static void run(job *j) {
     }
 }
 
-// Slices of a long axis, reduced beside one another.
+// Slices of a long axis, reduced in parallel.
 #define SLICES 16
 
 typedef struct {
@@ -105,7 +105,7 @@ typedef struct {
     cml_division division;
 } integer_job;
 
-// The result of a running value: means are divided, and everything is cut and held as conversion does it.
+// The result of a running value: means are divided, and everything is truncated and saturates as in conversions.
 static int32_t concluded(cml_reduction op, double total, long axis) {
     if (op == CML_MEAN) total /= (double)axis;
     if (total != total) return 0;
@@ -208,7 +208,7 @@ typedef struct {
     float *y;
     long axis, inner, parts;
     float epsilon;
-    const cml_neighbours *neighbours;
+    const cml_local_response *neighbours;
     cml_division division;
 } column_job;
 
@@ -218,7 +218,7 @@ static void column_items(void *context, long task, int worker) {
     for (long item = task * j->division.each, end = cml_division_end(&j->division, task); item < end; item++) {
         const long start = item % j->parts * COLUMNS, left = j->inner - start, count = left < COLUMNS ? left : COLUMNS;
         const long at = item / j->parts * j->axis * j->inner + start;
-        if (j->neighbours) j->isa->neighbour_norm(j->x + at, j->y + at, j->axis, j->inner, count, j->neighbours);
+        if (j->neighbours) j->isa->local_response_norm(j->x + at, j->y + at, j->axis, j->inner, count, j->neighbours);
         else j->isa->normalize_columns(j->x + at, j->y + at, j->axis, j->inner, count, j->epsilon, j->gamma, j->beta);
     }
 }
@@ -237,8 +237,8 @@ void cml_normalize_columns(const cml_isa *isa, const float *x, float *y, long ou
     run_columns(&j, outer);
 }
 
-void cml_neighbour_norm(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
-                        const cml_neighbours *neighbours) {
+void cml_local_response_norm(const cml_isa *isa, const float *x, float *y, long outer, long channels, long inner,
+                             const cml_local_response *neighbours) {
     column_job j = {.isa = isa, .x = x, .y = y, .axis = channels, .inner = inner, .neighbours = neighbours};
     run_columns(&j, outer);
 }
@@ -277,7 +277,7 @@ static void normalize_slice(void *context, long index, int worker) {
     const norm_job *j = l->norm;
     const long start = j->length * index / SLICES, n = j->length * (index + 1) / SLICES - start;
     if (l->phase == 0) l->sums[index] = j->isa->reduce_row(CML_SUM, j->x + start, n);
-    else if (l->phase == 1) l->sums[index] = j->isa->spread_row(j->x + start, n, l->mean);
+    else if (l->phase == 1) l->sums[index] = j->isa->squared_deviations_row(j->x + start, n, l->mean);
     else j->isa->center_scale_row(j->x + start, j->y + start, start, n, l->mean, l->inverse, j->gamma, j->beta, j->repeat);
 }
 
@@ -319,7 +319,7 @@ static void moments(void *context, long index, int worker) {
     (void)worker;
     const instance_job *j = context;
     const long r0 = j->pixels * index / j->slices, r1 = j->pixels * (index + 1) / j->slices, c = j->channels;
-    // Rows in groups that stay in the first cache while the columns are walked.
+    // Rows in groups that stay in the L1 cache while the columns are traversed.
     const long group = 4096 / c > 1 ? 4096 / c : 1;
     for (long r = r0; r < r1; r += group) {
         j->isa->column_moments(j->x + r * c, r1 - r < group ? r1 - r : group, c, c, j->center, j->sums + index * c,

@@ -43,9 +43,9 @@ static void line(const job *j, long first, long count, double sum) {
         int64_t whole = (int64_t)sum;
         if (j->exclusive) {
             for (long i = 0; i < count; i++, at += step) {
-                const int32_t own = x[at];  // x and y may be the same
+                const int32_t element = x[at];  // x and y may be the same
                 y[at] = saturated(whole);
-                whole += own;
+                whole += element;
             }
         } else {
             for (long i = 0; i < count; i++, at += step) y[at] = saturated(whole += x[at]);
@@ -106,9 +106,9 @@ static void long_line(job *j, long first, long count) {
     double sum = 0;
     for (long n = 0; n < parts; n++) {
         const long part = j->reverse ? parts - 1 - n : n;
-        const double own = p.sums[part];
+        const double part_sum = p.sums[part];
         p.sums[part] = sum;
-        sum += own;
+        sum += part_sum;
     }
     cml_parallel_for(parts, scan_part, &p);
 }

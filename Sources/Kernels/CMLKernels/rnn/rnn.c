@@ -4,7 +4,7 @@
 #include <string.h>
 
 // Products smaller than this are not worth waking the other workers for.
-#define ALONE_PRODUCTS 32768
+#define SERIAL_PRODUCTS 32768
 // Recurrent weights beyond this leave the caches of one worker.
 #define SHARED_BYTES (1 << 20)
 
@@ -142,7 +142,7 @@ static void run_layer(void *context, long index, int worker) {
                .h = memory, .next = memory + size, .reset = memory + 2 * size, .update = memory + 3 * size};
     s.blocks = (c->hidden + all->isa->panel - 1) / all->isa->panel;
     memcpy(s.h, c->h, sizeof(float) * (size_t)size);
-    const int alone = size * c->hidden * c->gates < ALONE_PRODUCTS;
+    const int alone = size * c->hidden * c->gates < SERIAL_PRODUCTS;
     const cml_task task = c->gates == 4 ? lstm_block : gru_block;
     for (long i = 0; i < c->steps; i++) {
         s.step = c->reverse ? c->steps - 1 - i : i;
@@ -168,7 +168,7 @@ void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count) {
         block += (size_t)(4 * calls[i].batch * calls[i].hidden) * sizeof(float);
     }
     layers all = {isa, calls, memory};
-    // Weights that fit the second caches only when all workers share them: one layer after the other.
+    // Weights that fit the L2 caches only when all workers share them: one layer after the other.
     const cml_rnn_call *c = calls;
     const size_t bytes = (size_t)(c->hidden * c->hidden * c->gates) * (c->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t));
     if (count == 1 || bytes > SHARED_BYTES) for (int i = 0; i < count; i++) run_layer(&all, i, 0);

@@ -15,11 +15,11 @@
 
 static atomic_bool secret;
 
-/// Leaves what is allocated from now on out of core dumps, in whole pages: a model that is kept secret is in memory, and
+/// Excludes future allocations from core dumps, in whole pages: a confidential model is in memory, and
 /// with it its weights as kernels read them.  CSecrets calls it.
-void cml_leave_out_of_dumps(void) { atomic_store_explicit(&secret, 1, memory_order_relaxed); }
+void cml_exclude_from_core_dumps(void) { atomic_store_explicit(&secret, 1, memory_order_relaxed); }
 
-static void leave_out_of_dumps(void *memory, size_t bytes) {
+static void exclude_from_core_dumps(void *memory, size_t bytes) {
     uintptr_t start = ((uintptr_t)memory + PAGE - 1) & ~(PAGE - 1);
     uintptr_t end = ((uintptr_t)memory + bytes) & ~(PAGE - 1);
     // Advice: a kernel that keeps no core dumps declines it.
@@ -32,7 +32,7 @@ void *cml_allocate(size_t bytes) {
     void *memory = NULL;
     if (posix_memalign(&memory, huge ? HUGE_PAGE : 64, bytes + (bytes == 0)) != 0) return NULL;
     if (huge) madvise(memory, bytes, MADV_HUGEPAGE);
-    if (atomic_load_explicit(&secret, memory_order_relaxed)) leave_out_of_dumps(memory, bytes);
+    if (atomic_load_explicit(&secret, memory_order_relaxed)) exclude_from_core_dumps(memory, bytes);
     return memory;
 }
 

@@ -1,9 +1,9 @@
 #include "../isa/isa.h"
 #include <math.h>
 
-// Rows that go down one tree side by side: their loads overlap.
+// Rows that descend one tree side by side: their loads overlap.
 #define LANES 16
-// Rows for which a tree stays in the nearest cache while it serves them.
+// Rows for which a tree stays in the L1 cache while it serves them.
 #define BLOCK 256
 // Trees deeper than this stop as soon as every row has arrived.
 #define EVEN_DEPTH 8
@@ -19,7 +19,7 @@ static void add(const cml_forest *f, long tree, int32_t leaf, double *sums) {
 }
 
 // One row at a time, with every kind of node.
-static int32_t careful(const cml_forest *f, int32_t node, const double *x) {
+static int32_t descend_checked(const cml_forest *f, int32_t node, const double *x) {
     for (;;) {
         const cml_tree_node *n = f->nodes + node;
         if (n->left == node) return node;
@@ -36,7 +36,7 @@ static inline int32_t next(const cml_tree_node *nodes, int32_t node, const doubl
     return n->left + !(x[n->feature] <= n->threshold);
 }
 
-static void go_down(const cml_forest *f, long tree, const double *x, int32_t *at) {
+static void descend(const cml_forest *f, long tree, const double *x, int32_t *at) {
     const cml_tree_node *nodes = f->nodes;
     const long width = f->width, depth = f->depths[tree];
     for (int lane = 0; lane < LANES; lane++) at[lane] = f->roots[tree];
@@ -55,8 +55,8 @@ static void go_down(const cml_forest *f, long tree, const double *x, int32_t *at
     }
 }
 
-// A single row goes down several trees side by side.
-static void one_row(const cml_forest *f, const double *x, double *sums) {
+// A single row descends several trees side by side.
+static void sum_row(const cml_forest *f, const double *x, double *sums) {
     int32_t at[LANES];
     for (long tree = 0; tree < f->trees; tree += LANES) {
         const int count = f->trees - tree < LANES ? (int)(f->trees - tree) : LANES;
@@ -89,14 +89,14 @@ void cml_forest_sum(const cml_forest *f, const double *x, long rows, double *sum
         if (f->special || has_missing(block, count * f->width)) {
             for (long tree = 0; tree < f->trees; tree++)
                 for (long row = 0; row < count; row++)
-                    add(f, tree, careful(f, f->roots[tree], block + row * f->width), result + row * f->outputs);
+                    add(f, tree, descend_checked(f, f->roots[tree], block + row * f->width), result + row * f->outputs);
             continue;
         }
         const long even = count / LANES * LANES;
         for (long tree = 0; tree < f->trees; tree++) {
             int32_t at[LANES];
             for (long row = 0; row < even; row += LANES) {
-                go_down(f, tree, block + row * f->width, at);
+                descend(f, tree, block + row * f->width, at);
                 const int32_t column = f->columns[tree];
                 double *target = result + row * f->outputs;
                 if (column >= 0) {
@@ -107,6 +107,6 @@ void cml_forest_sum(const cml_forest *f, const double *x, long rows, double *sum
                 }
             }
         }
-        for (long row = even; row < count; row++) one_row(f, block + row * f->width, result + row * f->outputs);
+        for (long row = even; row < count; row++) sum_row(f, block + row * f->width, result + row * f->outputs);
     }
 }

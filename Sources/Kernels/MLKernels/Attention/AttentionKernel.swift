@@ -19,8 +19,8 @@ package enum AttentionKernel {
         var strides: (Int, Int, Int) { (batchStride, headStride, positionStride) }
     }
 
-    /// A mask that is added to, or hides, scores `[batch][head][query][key]`; a stride of 0 repeats, that of the key is
-    /// 0 or 1.
+    /// A mask of the scores `[batch][head][query][key]`, added to them or hiding keys; a stride of 0 repeats, that of
+    /// the key is 0 or 1.
     package struct Mask {
         package enum Values {
             case added(UnsafePointer<Float>)

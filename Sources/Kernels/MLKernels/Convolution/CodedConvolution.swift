@@ -2,7 +2,7 @@ import CMLKernels
 
 /// Weights of channels-last convolutions.
 package protocol ConvolvingWeights: Sendable {
-    /// `y = epilogue(convolution(x))`, as `ConvolutionKernel.convolve` says.
+    /// `y = epilogue(convolution(x))`, as defined by `ConvolutionKernel.convolve`.
     func convolve(
         _ x: UnsafePointer<Float>,
         _ geometry: ConvolutionGeometry,
@@ -22,8 +22,8 @@ extension ConvolutionWeights: ConvolvingWeights {
     }
 }
 
-/// The weights of a convolution or transposed convolution in one group, which stay codes of few bits; each call makes
-/// of them what its method reads, panel by panel where that is possible.
+/// The weights of a convolution or transposed convolution in one group, stored as codes of few bits; each call decodes
+/// them to the form of its method, panel by panel where that is possible.
 ///
 /// Immutable.
 package struct CodedConvolution: ConvolvingWeights {
@@ -51,7 +51,7 @@ package struct CodedConvolution: ConvolvingWeights {
         self.isTransposed = isTransposed
     }
 
-    /// Whether weights of this convolution are better kept as codes than expanded once: minimal filtering with few
+    /// Whether weights of this convolution are better kept as codes than expanded once: Winograd convolution with few
     /// weights keeps them transformed.
     package static func isWorthwhile(
         _ geometry: ConvolutionGeometry,

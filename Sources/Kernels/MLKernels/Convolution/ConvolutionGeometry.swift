@@ -29,7 +29,7 @@ package struct ConvolutionGeometry: Hashable, Sendable {
     }
 }
 
-/// Up to three values as a C array of three, with unused leading places holding `filler`.
+/// Up to three values as a C array of three, with unused leading positions holding `filler`.
 func tuple3(_ values: [Int], filler: Int) -> (Int, Int, Int) {
     let padded = Array(repeating: filler, count: 3 - values.count) + values
     return (padded[0], padded[1], padded[2])

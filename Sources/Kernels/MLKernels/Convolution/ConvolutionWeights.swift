@@ -16,7 +16,7 @@ package final class ConvolutionWeights: PackedForm {
     let method: cml_conv_method
     let plain: OneDNNWeights<ConvolutionGeometry>?
     package let memory: AlignedMemory
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The size of the packed form in bytes.
@@ -25,7 +25,7 @@ package final class ConvolutionWeights: PackedForm {
     /// Packs `source`: `[outputChannels, inputChannels/groups, kernel…]`, or, for a transposed convolution,
     /// `[inputChannels, outputChannels/groups, kernel…]`, contiguous, as in MIL's `conv` and `conv_transpose`.
     ///
-    /// With the `geometry` they will be used with, weights may be packed for a faster method (minimal filtering for
+    /// With the `geometry` they will be used with, weights may be packed for a faster method (Winograd convolution for
     /// windows of three elements along one or two axes), which makes them larger; they can then be used with every
     /// input size, but only with strides of 1 and, of three axes, a dilation of 1 along the first.
     package convenience init(

@@ -12,7 +12,7 @@ package final class PlaneConvolution: PackedForm {
     private let kernel: [Int]
     private let groups: Int
     package let memory: AlignedMemory
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     private nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// Packs `source`, `[outputChannels, inputChannels/groups, kernel…]`: floats, or bit patterns of half floats.

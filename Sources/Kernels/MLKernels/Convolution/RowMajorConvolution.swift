@@ -44,16 +44,16 @@ package struct RowMajorConvolution: Sendable {
         epilogue: Epilogue,
         scratch: UnsafeMutableRawPointer
     ) {
-        let turnedX = scratch.assumingMemoryBound(to: Float.self)
-        let turnedY = (scratch + resultOffset).assumingMemoryBound(to: Float.self)
-        Transposition.run(x, turnedX, batch: geometry.batch, rows: inputChannels, columns: inputCount)
+        let transposedX = scratch.assumingMemoryBound(to: Float.self)
+        let transposedY = (scratch + resultOffset).assumingMemoryBound(to: Float.self)
+        Transposition.run(x, transposedX, batch: geometry.batch, rows: inputChannels, columns: inputCount)
         var epilogue = epilogue
         if let residual = epilogue.residual {
             let rotated = (scratch + residualOffset).assumingMemoryBound(to: Float.self)
             Transposition.run(residual, rotated, batch: geometry.batch, rows: outputChannels, columns: outputCount)
             epilogue.residual = UnsafePointer(rotated)
         }
-        weights.convolve(turnedX, geometry, into: turnedY, epilogue: epilogue)
-        Transposition.run(turnedY, y, batch: geometry.batch, rows: outputCount, columns: outputChannels)
+        weights.convolve(transposedX, geometry, into: transposedY, epilogue: epilogue)
+        Transposition.run(transposedY, y, batch: geometry.batch, rows: outputCount, columns: outputChannels)
     }
 }

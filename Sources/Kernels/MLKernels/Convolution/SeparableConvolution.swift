@@ -3,8 +3,8 @@ import CMLKernels
 /// A depthwise convolution of two axes between two 1×1 convolutions, of which either may be missing, over channels-last
 /// tensors.
 ///
-/// The wide tensors between the three are computed some rows at a time and stay in the processor's second cache; the numbers
-/// are those of the three convolutions one after the other.
+/// The wide tensors between the three are computed some rows at a time and stay in the processor's L2 cache; the
+/// results are those of the three convolutions one after the other.
 package struct SeparableConvolution: Sendable {
     private let geometry: ConvolutionGeometry
     private let expansion: ConvolutionWeights?
@@ -43,7 +43,7 @@ package struct SeparableConvolution: Sendable {
     }
 
     /// Whether the three convolutions in one step take less time than one after the other: where the wide tensors do not
-    /// fit the second cache, and the rows that neighbouring threads both compute are few.
+    /// fit the L2 cache, and the rows that neighbouring threads both compute are few.
     ///
     /// - Parameters:
     ///   - geometry: The sizes of the depthwise convolution.
@@ -65,7 +65,7 @@ package struct SeparableConvolution: Sendable {
         return wide >= wideByteCount && fewShared
     }
 
-    /// The bytes of a wide tensor from which on it is worth not to write it: twice the second cache of usual processors.
+    /// The size in bytes from which a wide tensor is not written to memory: twice the L2 cache of usual processors.
     private static let wideByteCount = 1 << 20
 
     /// `y = projection(depthwise(expansion(x)))` for `x` of `[batch, height, width, channels]` and `y` likewise, both

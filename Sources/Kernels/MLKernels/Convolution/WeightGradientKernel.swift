@@ -1,6 +1,6 @@
 /// The gradient of a convolution's weights as matrix products: the patches of x under the window, [inputs · taps,
-/// positions], times the gradient of the result, [positions, outputs], block by block: some rows of positions of one
-/// image.
+/// positions], times the gradient of the result, [positions, outputs], block by block, each of some rows of positions
+/// of one image.
 ///
 /// The blocks are distributed in parts whose number depends on the shapes only, and the sums of the parts are added in
 /// their order, so that the result does not depend on the number of threads.
@@ -88,8 +88,8 @@ package struct WeightGradientKernel: Sendable {
         let blocks = window.batch * blocksPerImage
         Workers.parallelFor(parts) { index, _ in
             let sum = sums + index * sumCount
-            let own = index * blocks / parts..<(index + 1) * blocks / parts
-            for block in own {
+            let partBlocks = index * blocks / parts..<(index + 1) * blocks / parts
+            for block in partBlocks {
                 let (image, position) = block.quotientAndRemainder(dividingBy: blocksPerImage)
                 let first = position * blockRows
                 let lines = first..<min(first + blockRows, window.outputSize[0] * window.outputSize[1])
@@ -113,7 +113,7 @@ package struct WeightGradientKernel: Sendable {
                         terms: terms,
                         columns: columns,
                         aStride: isPointwise ? positions : terms,
-                        epilogue: Epilogue(residual: block == own.lowerBound ? nil : UnsafePointer(target))
+                        epilogue: Epilogue(residual: block == partBlocks.lowerBound ? nil : UnsafePointer(target))
                     )
                 }
             }

@@ -77,26 +77,32 @@ package struct SuppressionKernel: Sendable {
         for item in 0..<batch {
             let itemBoxes = boxes + item * boxCount * 4
             let itemScores = scores + item * boxCount * classCount
-            let itemPlaces = positions + item * count
-            let found = run(boxes: itemBoxes, scores: itemScores, count: count, into: itemPlaces)
+            let itemPositions = positions + item * count
+            let found = run(boxes: itemBoxes, scores: itemScores, count: count, into: itemPositions)
             counts?[item] = Int32(found)
-            let picked = UnsafeBufferPointer(start: itemPlaces, count: found)
-            copy(itemBoxes, picked, into: selectedBoxes + item * count * 4, count: count, width: 4)
-            copy(itemScores, picked, into: selectedScores + item * count * classCount, count: count, width: classCount)
+            let selected = UnsafeBufferPointer(start: itemPositions, count: found)
+            copy(itemBoxes, selected, into: selectedBoxes + item * count * 4, count: count, width: 4)
+            copy(
+                itemScores,
+                selected,
+                into: selectedScores + item * count * classCount,
+                count: count,
+                width: classCount
+            )
         }
     }
 
-    /// The picked ones of the boxes' rows of `width` numbers, moved to the front of `count` rows.
+    /// The selected ones of the boxes' rows of `width` numbers, moved to the front of `count` rows.
     private func copy(
         _ source: UnsafePointer<Float>,
-        _ picked: UnsafeBufferPointer<Int32>,
+        _ selected: UnsafeBufferPointer<Int32>,
         into target: UnsafeMutablePointer<Float>,
         count: Int,
         width: Int
     ) {
         target.update(repeating: 0, count: count * width)
         for part in 0..<width {
-            for (rank, box) in picked.enumerated() {
+            for (rank, box) in selected.enumerated() {
                 let from = boxesLast ? part * boxCount + Int(box) : Int(box) * width + part
                 target[boxesLast ? part * count + rank : rank * width + part] = source[from]
             }

@@ -5,7 +5,7 @@ package enum DoubleKernel {
     /// result[i][j] = a[i] · b[j] for `m` rows of `a` and `n` rows of `b`, `k` terms each.
     ///
     /// Strides are elements from one row to the next; 0 means contiguous rows. Runs on the calling thread.
-    package static func dots(
+    package static func dotProducts(
         _ a: UnsafePointer<Double>,
         rows m: Int,
         stride aStride: Int = 0,

@@ -59,7 +59,7 @@ package enum ElementwiseKernel {
     ///
     /// Strides count elements, one for each axis; 0 repeats an operand along it. `z` may be an operand with the same
     /// strides. Comparisons write bytes.
-    package static func combine(
+    package static func binary(
         _ function: BinaryFunction,
         sizes: [Int],
         _ x: UnsafeRawPointer,
@@ -73,7 +73,7 @@ package enum ElementwiseKernel {
     }
 
     /// `z = condition ≠ 0 ? x : y` with the same broadcasting, for elements of 4 bytes.
-    package static func choose(
+    package static func select(
         sizes: [Int],
         condition: UnsafePointer<UInt8>,
         strides conditionStrides: [Int],

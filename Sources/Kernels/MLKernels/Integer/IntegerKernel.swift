@@ -2,37 +2,37 @@ import CMLKernels
 
 /// Products of integers with exact 32-bit sums: of 16 bits, or of bytes of 0...127 and signed bytes, as the weights are stored.
 ///
-/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `Finish`. The sums of products must not
-/// leave 32 bits.
+/// A result is `function(sum · scale[column] + bias[column] + residual)`; see `OutputPipeline`. The sums of products
+/// must not leave 32 bits.
 package enum IntegerKernel {
-    /// The operation that is applied to sums.
+    /// The operations that turn sums into results: scale, bias, rounding, residual, function, quantisation.
     ///
     /// Pointers must stay valid during the call.
-    package struct Finish {
+    package struct OutputPipeline {
         /// One factor for each column.
         package var scale: UnsafePointer<Float>
         /// One number for each column.
         package var bias: UnsafePointer<Float>?
         /// Rounds the sums with their bias, before anything is added.
-        package var rounded: NumberGrid?
-        /// Whole numbers of the result's shape, worth `residualStep` each.
-        package var residual: WholeNumbers?
+        package var rounded: LinearQuantizer?
+        /// Quantised integers of the result's shape, each standing for that multiple of `residualStep`.
+        package var residual: QuantizedIntegers?
         package var residualStep: Float
         /// Numbers of the result's shape; not the result itself.
         package var addend: UnsafePointer<Float>?
         package var function: UnaryFunction
-        /// Takes the results as whole numbers of the grid.
-        package var codes: (numbers: WholeResults, grid: NumberGrid)?
+        /// The memory for the quantised results, and their quantisation.
+        package var codes: (numbers: MutableQuantizedIntegers, grid: LinearQuantizer)?
 
         package init(
             scale: UnsafePointer<Float>,
             bias: UnsafePointer<Float>? = nil,
-            rounded: NumberGrid? = nil,
-            residual: WholeNumbers? = nil,
+            rounded: LinearQuantizer? = nil,
+            residual: QuantizedIntegers? = nil,
             residualStep: Float = 0,
             addend: UnsafePointer<Float>? = nil,
             function: UnaryFunction = .identity,
-            codes: (numbers: WholeResults, grid: NumberGrid)? = nil
+            codes: (numbers: MutableQuantizedIntegers, grid: LinearQuantizer)? = nil
         ) {
             self.scale = scale
             self.bias = bias
@@ -46,7 +46,7 @@ package enum IntegerKernel {
 
         /// Calls `body` with the C form, for results of `columns` columns.
         fileprivate func lowered(columns: Int, _ body: (UnsafePointer<cml_epilogue>) -> Void) {
-            withUnsafePointer(to: rounded?.lowered ?? cml_grid()) { grid in
+            withUnsafePointer(to: rounded?.lowered ?? cml_quantizer()) { grid in
                 var integers = cml_integers()
                 integers.scale = scale
                 integers.rounded = rounded == nil ? nil : grid
@@ -72,25 +72,25 @@ package enum IntegerKernel {
         }
     }
 
-    /// `y[rows, columns] = finish(x[rows, terms] · weights)`, all contiguous.
+    /// `y[rows, columns] = pipeline(x[rows, terms] · weights)`, all contiguous.
     ///
-    /// With `finish.codes`, `y` is scratch memory of the result's shape.
+    /// With `pipeline.codes`, `y` is scratch memory of the result's shape.
     package static func multiply(
-        _ x: WholeNumbers,
+        _ x: QuantizedIntegers,
         rows: Int,
         by weights: IntegerWeights,
         into y: UnsafeMutablePointer<Float>,
-        finish: Finish
+        pipeline: OutputPipeline
     ) {
         let shape = weights.shape
-        let (places, columns) = (shape.terms / shape.termsInPlace, shape.columns)
-        finish.lowered(columns: columns) { epilogue in
+        let (positions, columns) = (shape.terms / shape.termsInPlace, shape.columns)
+        pipeline.lowered(columns: columns) { epilogue in
             var call = cml_gemm_call()
             call.m = rows
             call.n = columns
-            call.k = places
+            call.k = positions
             call.a = x.address.assumingMemoryBound(to: Float.self)
-            call.lda = places
+            call.lda = positions
             call.b = UnsafeRawPointer(weights.memory.address)
             call.storage = shape.storage
             call.c = y
@@ -101,17 +101,17 @@ package enum IntegerKernel {
         }
     }
 
-    /// `y = finish(convolution(x, weights))` for `x` of `[batch, spatial…, terms]` and `y` of `[batch, spatial…,
+    /// `y = pipeline(convolution(x, weights))` for `x` of `[batch, spatial…, terms]` and `y` of `[batch, spatial…,
     /// columns]`, both contiguous.
     ///
-    /// With `finish.codes`, `y` is scratch memory of the result's shape.
+    /// With `pipeline.codes`, `y` is scratch memory of the result's shape.
     package static func convolve(
-        _ x: WholeNumbers,
+        _ x: QuantizedIntegers,
         _ weights: IntegerWeights,
         kernel: [Int],
         _ geometry: ConvolutionGeometry,
         into y: UnsafeMutablePointer<Float>,
-        finish: Finish
+        pipeline: OutputPipeline
     ) {
         var shape = cml_conv_shape()
         shape.setGeometry(geometry)
@@ -120,7 +120,7 @@ package enum IntegerKernel {
         shape.in_channels = weights.shape.terms / weights.shape.termsInPlace
         shape.out_channels = weights.shape.columns
         shape.groups = 1
-        finish.lowered(columns: weights.shape.columns) { epilogue in
+        pipeline.lowered(columns: weights.shape.columns) { epilogue in
             cml_conv(
                 weights.instructionSet,
                 &shape,

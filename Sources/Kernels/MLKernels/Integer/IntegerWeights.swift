@@ -48,7 +48,7 @@ package final class IntegerWeights: PackedForm {
 
     package let shape: Shape
     package let memory: AlignedMemory
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// Packs `source`, of `Int8` or `UInt8`; `zero` has a number for each column, or none at all.

@@ -38,7 +38,7 @@ package struct CodedForm: Hashable, Sendable {
         self.group = group
     }
 
-    /// Names the form for people: "int8", "4-bit palette".
+    /// The name of the form for people: "int8", "4-bit palette".
     package var name: String { values == .lines ? "int\(bits)" : "\(bits)-bit palette" }
 
     fileprivate func lowered(isHalf: Bool, offsets: CodedWeights.Offsets, _ packed: UnsafeRawPointer?) -> cml_codes {
@@ -61,14 +61,15 @@ package struct CodedForm: Hashable, Sendable {
 ///
 /// Immutable.
 package final class CodedWeights: PackedForm {
-    /// Scales and offsets, or tables, and how they lie.
+    /// Scales and offsets, or tables, and their layout.
     package struct Parameters {
         /// Scales [blocks], or tables [groups of columns][segments of terms][2^bits].
         package var address: UnsafeRawPointer
         package var isHalf: Bool
-        /// Offsets of signed codes as the scales lie, of unsigned ones less half their range; `nil` for none.
+        /// Offsets of signed codes in the layout of the scales; those of unsigned codes less half their range; `nil`
+        /// for none.
         package var offsets: [Int8]?
-        /// The same where offsets are no whole numbers.
+        /// The same where offsets are not integers.
         package var floatOffsets: [Float]?
         /// Whether codes are signed.
         package var isSigned: Bool
@@ -122,11 +123,11 @@ package final class CodedWeights: PackedForm {
     package let memory: AlignedMemory
     private let isHalf: Bool
     private let offsets: Offsets
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) private let instructionSet: OpaquePointer
 
     /// The number of source bytes that are packed at a time.
-    private static let pieceByteCount = 4 << 20
+    private static let chunkByteCount = 4 << 20
 
     /// Packs codes.
     ///
@@ -161,7 +162,7 @@ package final class CodedWeights: PackedForm {
         let panel = cml_isa_panel_width(isa)
         let panels = (form.columns + panel - 1) / panel
         let panelByteCount = form.terms * panel * form.bits / 8
-        let step = isByColumns ? Swift.max(1, Self.pieceByteCount / Swift.max(1, panelByteCount)) : panels
+        let step = isByColumns ? Swift.max(1, Self.chunkByteCount / Swift.max(1, panelByteCount)) : panels
         func pack(_ offsets: UnsafeRawPointer?) {
             var source = cml_code_source()
             source.codes = codes.assumingMemoryBound(to: UInt8.self)

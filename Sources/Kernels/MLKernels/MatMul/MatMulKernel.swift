@@ -121,7 +121,7 @@ package enum MatMulKernel {
 
     /// The shape of the products of a batch whose operands are only known at run time; see
     /// `multiply(_:_:into:rows:terms:columns:aStride:cStride:aOffsets:bOffsets:cOffsets:epilogue:)`.
-    package struct Stack: Sendable {
+    package struct Batch: Sendable {
         package var rows: Int
         package var terms: Int
         package var columns: Int

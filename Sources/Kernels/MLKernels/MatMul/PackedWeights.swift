@@ -24,7 +24,7 @@ package final class PackedWeights: PackedForm {
     /// The source for oneDNN, with its strides from term to term and from column to column.
     let plain: OneDNNWeights<MatMulKernel.PlainShape>?
     let plainStrides: (term: Int, column: Int)
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) let instructionSet: OpaquePointer
 
     /// The size of the packed form in bytes.
@@ -59,7 +59,7 @@ package final class PackedWeights: PackedForm {
     ///   - terms: The number of terms of each sum.
     ///   - columns: The number of sums.
     ///   - layout: The order of the source's dimensions.
-    ///   - lend: Gives access to the bytes of some rows of the source, which is `[columns][terms]` or
+    ///   - withSourceRows: Gives access to the bytes of some rows of the source, which is `[columns][terms]` or
     ///     `[terms][columns]` according to `layout`; called with all rows at once where they cannot be packed
     ///     separately.
     package init(
@@ -67,7 +67,7 @@ package final class PackedWeights: PackedForm {
         terms: Int,
         columns: Int,
         layout: Layout,
-        lend: (_ rows: Range<Int>, _ body: (UnsafeRawPointer) -> Void) -> Void
+        withSourceRows: (_ rows: Range<Int>, _ body: (UnsafeRawPointer) -> Void) -> Void
     ) {
         let storage = isHalf ? CML_F16 : CML_F32
         let isa: OpaquePointer = cml_isa_current()
@@ -77,17 +77,17 @@ package final class PackedWeights: PackedForm {
         var pieces = [0..<rowCount]
         var plain: OneDNNWeights<MatMulKernel.PlainShape>?
         if Backend.current == .onednn {
-            lend(0..<rowCount) { plain = OneDNNWeights($0, storage: storage, count: terms * columns) }
+            withSourceRows(0..<rowCount) { plain = OneDNNWeights($0, storage: storage, count: terms * columns) }
         } else if layout == .columnsByTerms {
             let panel = cml_packed_count(isa, 1, 1)
-            let step = Swift.max(1, Self.pieceByteCount / Swift.max(1, terms * width * panel)) * panel
+            let step = Swift.max(1, Self.chunkByteCount / Swift.max(1, terms * width * panel)) * panel
             pieces = stride(from: 0, to: columns, by: step).map { $0..<Swift.min($0 + step, columns) }
         }
         let strides = layout == .termsByColumns ? (columns, 1) : (1, terms)
         for piece in pieces where !piece.isEmpty {
             let count = layout == .columnsByTerms ? piece.count : columns
             let offset = layout == .columnsByTerms ? piece.lowerBound * terms * width : 0
-            lend(piece) { source in
+            withSourceRows(piece) { source in
                 cml_pack(isa, source, storage, terms, count, strides.0, strides.1, packed.address + offset)
             }
         }
@@ -101,7 +101,7 @@ package final class PackedWeights: PackedForm {
     }
 
     /// The number of source bytes that are packed at a time.
-    private static let pieceByteCount = 16 << 20
+    private static let chunkByteCount = 16 << 20
 
     /// Weights that were packed before, for the current instruction set; `nil` when `memory` has the wrong size, or the
     /// backend needs the source.

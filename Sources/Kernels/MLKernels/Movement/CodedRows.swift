@@ -37,7 +37,7 @@ package struct CodedRows: Sendable {
     ///   - rowBlocks: The number of blocks of rows that share parameters; divides `rows`.
     ///   - columnBlocks: The number of blocks of columns that share parameters; divides `columns`.
     ///   - offsets: The offset of each block, empty for none.
-    ///   - floatOffsets: The same where offsets are no whole numbers.
+    ///   - floatOffsets: The same where offsets are not integers.
     package init(
         _ values: CodedForm.Values,
         bits: Int,

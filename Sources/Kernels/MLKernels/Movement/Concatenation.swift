@@ -32,7 +32,7 @@ package struct Concatenation: Sendable {
         }
     }
 
-    /// Writes part `index` to its place in `whole`.
+    /// Writes part `index` to its position in `whole`.
     package func join(_ index: Int, _ part: UnsafeRawPointer, into whole: UnsafeMutableRawPointer) {
         joins[index].run(part, whole + starts[index])
     }

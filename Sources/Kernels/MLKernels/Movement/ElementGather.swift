@@ -33,7 +33,7 @@ package enum ElementGather {
         into target: UnsafeMutableRawPointer
     ) {
         let size = extents.reduce(slice, *)
-        cml_gather_places(
+        cml_gather_nd(
             elementByteCount,
             source,
             batch,

@@ -1,7 +1,7 @@
 /// Writes one-hot vectors.
 package enum OneHotKernel {
     /// `target[o][s][i]` is the element at `on` where s = indices[o][i], otherwise that at `off`, for contiguous
-    /// `[outer, size, inner]` and `[outer, inner]`; indices outside 0 ..< size mark nothing.
+    /// `[outer, size, inner]` and `[outer, inner]`; indices outside 0 ..< size give `off` only.
     ///
     /// - Parameters:
     ///   - indices: The indices [outer, inner].

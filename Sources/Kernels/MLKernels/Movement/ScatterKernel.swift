@@ -121,7 +121,7 @@ package struct ScatterKernel: Sendable {
     }
 
     /// Like `rows`, but skips updates with an index outside `0..<axis`.
-    package func rowsInside(
+    package func rowsInRange(
         _ target: UnsafeMutableRawPointer,
         outer: Int,
         axis: Int,
@@ -169,7 +169,7 @@ package struct ScatterKernel: Sendable {
         count: Int,
         updates: UnsafeRawPointer
     ) {
-        cml_scatter_places(
+        cml_scatter_nd(
             mode.lowered,
             isInteger ? 1 : 0,
             elementByteCount,

@@ -1,4 +1,4 @@
-/// Turns the first steps of each item's sequence around.
+/// Reverses the first steps of each item's sequence.
 package enum SequenceReversal {
     /// For contiguous `[outer, first, middle, second, slice]`, where one of `first` and `second` counts the items and
     /// the other the steps: step s of item i becomes step lengths[i] − 1 − s as long as s < lengths[i], which is

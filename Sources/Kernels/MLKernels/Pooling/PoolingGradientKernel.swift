@@ -51,16 +51,16 @@ package struct PoolingGradientKernel: Sendable {
                 let source = x + slice * inputCount
                 let target = dx + slice * inputCount
                 target.update(repeating: 0, count: inputCount)
-                let (value, flow) = (y + slice * outputCount, dy + slice * outputCount)
+                let (value, gradient) = (y + slice * outputCount, dy + slice * outputCount)
                 switch rule {
                 case .first:
                     if let pairs {
-                        pairs.spreadToFirst(source, value, flow, into: target)
+                        pairs.distributeToFirst(source, value, gradient, into: target)
                     } else {
-                        taps.spreadToFirst(source, value, flow, into: target)
+                        taps.distributeToFirst(source, value, gradient, into: target)
                     }
-                case .equal(let shares): taps.spread(flow, shares, into: target)
-                case .proportional: taps.spread(source, value, flow, into: target)
+                case .equal(let shares): taps.distribute(gradient, shares, into: target)
+                case .proportional: taps.distribute(source, value, gradient, into: target)
                 }
             }
         }
@@ -110,7 +110,7 @@ package struct PlaneTaps: Sendable {
     }
 
     /// Branch-free, because the position of the largest element is unpredictable.
-    func spreadToFirst(
+    func distributeToFirst(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
         _ dy: UnsafePointer<Float>,
@@ -136,13 +136,13 @@ package struct PlaneTaps: Sendable {
         }
     }
 
-    func spread(_ dy: UnsafePointer<Float>, _ shares: [Float], into dx: UnsafeMutablePointer<Float>) {
+    func distribute(_ dy: UnsafePointer<Float>, _ shares: [Float], into dx: UnsafeMutablePointer<Float>) {
         shares.withUnsafeBufferPointer { shares in
             forEachTap { position, tap in dx[tap] += dy[position] * shares[position] }
         }
     }
 
-    func spread(
+    func distribute(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
         _ dy: UnsafePointer<Float>,
@@ -176,7 +176,7 @@ package struct ColumnPairs: Sendable {
         self.kernel = kernel
     }
 
-    func spreadToFirst(
+    func distributeToFirst(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
         _ dy: UnsafePointer<Float>,
@@ -193,7 +193,7 @@ package struct ColumnPairs: Sendable {
                         for b in 0..<kernel[1] {
                             let depth = d * window.strides[0] + a
                             let start = (depth * window.inputSize[1] + h * window.strides[1] + b) * window.inputSize[2]
-                            Self.spread(x + start, y + row, rest, into: dx + start, count: width)
+                            Self.distribute(x + start, y + row, rest, into: dx + start, count: width)
                         }
                     }
                 }
@@ -201,7 +201,7 @@ package struct ColumnPairs: Sendable {
         }
     }
 
-    private static func spread(
+    private static func distribute(
         _ x: UnsafePointer<Float>,
         _ y: UnsafePointer<Float>,
         _ rest: UnsafeMutablePointer<Float>,
@@ -210,11 +210,11 @@ package struct ColumnPairs: Sendable {
     ) {
         for index in 0..<count {
             let maximum = y[index]
-            let flow = rest[index]
+            let gradient = rest[index]
             let isLeft = x[2 * index] == maximum
-            let left = isLeft ? 0 : flow
+            let left = isLeft ? 0 : gradient
             let isRight = x[2 * index + 1] == maximum
-            dx[2 * index] = isLeft ? flow : 0
+            dx[2 * index] = isLeft ? gradient : 0
             dx[2 * index + 1] = isRight ? left : 0
             rest[index] = isRight ? 0 : left
         }

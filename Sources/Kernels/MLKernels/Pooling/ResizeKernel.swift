@@ -22,19 +22,19 @@ package enum ResizeKernel {
         /// Linear interpolation at fractional input `positions`, clamped to the ends.
         package init(inputSize: Int, linearAt positions: [Double]) {
             let last = Double(inputSize - 1)
-            let held = positions.map { min(max($0, 0), last) }
+            let clamped = positions.map { min(max($0, 0), last) }
             self.init(
                 inputSize: inputSize,
-                low: held.map { Int32($0.rounded(.down)) },
-                high: held.map { Int32(min($0.rounded(.down) + 1, last)) },
-                weight: held.map { Float($0 - $0.rounded(.down)) }
+                low: clamped.map { Int32($0.rounded(.down)) },
+                high: clamped.map { Int32(min($0.rounded(.down) + 1, last)) },
+                weight: clamped.map { Float($0 - $0.rounded(.down)) }
             )
         }
 
         /// Nearest neighbours at `positions`, clamped to the ends.
         package init(inputSize: Int, nearestAt positions: [Int]) {
-            let held = positions.map { Int32(min(max($0, 0), inputSize - 1)) }
-            self.init(inputSize: inputSize, low: held, high: held, weight: held.map { _ in 0 })
+            let clamped = positions.map { Int32(min(max($0, 0), inputSize - 1)) }
+            self.init(inputSize: inputSize, low: clamped, high: clamped, weight: clamped.map { _ in 0 })
         }
     }
 

@@ -33,35 +33,35 @@ package struct BitMask {
         return result
     }
 
-    /// Each bit of `length`, those that are not read being clear.
+    /// The first `length` bits; those beyond `count` are clear.
     package func flags(length: Int) -> [Bool] {
         var result = [Bool](repeating: false, count: length)
         forEach { result[$0] = true }
         return result
     }
 
-    /// Writes elements in order to the places where the mask is 1; other places are left alone.
+    /// Writes elements in order to the positions where the mask is 1; other positions are left alone.
     ///
     /// - Parameters:
-    ///   - elements: The elements; when there are fewer than ones, the rest of the places is left alone.
+    ///   - elements: The elements; when there are fewer than ones, the rest of the positions is left alone.
     ///   - elementCount: The number of elements.
     ///   - elementByteCount: The number of bytes of an element: 1, 2, 4 or 8.
     ///   - target: The array that the mask describes.
-    package func spread(
+    package func scatter(
         _ elements: UnsafeRawPointer,
         count elementCount: Int,
         elementByteCount: Int,
         into target: UnsafeMutableRawPointer
     ) {
         switch elementByteCount {
-        case 1: spread(UInt8.self, elements, elementCount, target)
-        case 2: spread(UInt16.self, elements, elementCount, target)
-        case 4: spread(UInt32.self, elements, elementCount, target)
-        default: spread(UInt64.self, elements, elementCount, target)
+        case 1: scatter(UInt8.self, elements, elementCount, target)
+        case 2: scatter(UInt16.self, elements, elementCount, target)
+        case 4: scatter(UInt32.self, elements, elementCount, target)
+        default: scatter(UInt64.self, elements, elementCount, target)
         }
     }
 
-    private func spread<Element: FixedWidthInteger & BitwiseCopyable>(
+    private func scatter<Element: FixedWidthInteger & BitwiseCopyable>(
         _: Element.Type,
         _ elements: UnsafeRawPointer,
         _ elementCount: Int,
@@ -101,7 +101,7 @@ package struct BitMask {
         }
     }
 
-    /// Sets each one `width` times in a mask that is clear, with `inner` places between the repetitions.
+    /// Sets each one `width` times in a mask that is clear, with `inner` positions between the repetitions.
     package func widen(by width: Int, inner: Int, into target: UnsafeMutableRawPointer) {
         let bits = target.assumingMemoryBound(to: UInt8.self)
         forEach { position in

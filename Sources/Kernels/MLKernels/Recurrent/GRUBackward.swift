@@ -1,5 +1,5 @@
 /// The attributes of a GRU that its backward pass depends on.
-package struct GRUForm: Sendable {
+package struct GRUAttributes: Sendable {
     let isReverse: Bool
     let returnsSequence: Bool
     let gateActivation: GateFunction
@@ -31,9 +31,9 @@ package struct GRUForm: Sendable {
 
 /// The backward pass of a GRU.
 ///
-/// Everything kept from the forward pass is in time order; gates have the order r, o, z.
+/// All values from the forward pass are in time order; gates have the order r, o, z.
 struct GRUBackward<Scalar: BackwardScalar> {
-    private let op: GRUForm
+    private let op: GRUAttributes
     private let memory: BackwardRun<Scalar>
     private let length: Int
     private let batch: Int
@@ -42,8 +42,8 @@ struct GRUBackward<Scalar: BackwardScalar> {
     /// The arguments of the gates' functions, their values, and the gradients of the arguments.
     private let sums: UnsafeMutablePointer<Scalar>
     private let gates: UnsafeMutablePointer<Scalar>
-    private let flow: UnsafeMutablePointer<Scalar>
-    private let turned: UnsafeMutablePointer<Scalar>
+    private let gateGradients: UnsafeMutablePointer<Scalar>
+    private let transposed: UnsafeMutablePointer<Scalar>
     /// R h of the gates, [batch, 3H], of one step.
     private let recurrent: UnsafeMutablePointer<Scalar>
     private let hiddenBefore: UnsafeMutablePointer<Scalar>
@@ -57,7 +57,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         return rows * states * (4 * 3 + 2) + 5 * (x.count > 1 ? x[1] : 0) * states
     }
 
-    init(_ op: GRUForm, _ memory: BackwardRun<Scalar>) {
+    init(_ op: GRUAttributes, _ memory: BackwardRun<Scalar>) {
         self.op = op
         self.memory = memory
         let x = memory.shape(0)
@@ -71,8 +71,8 @@ struct GRUBackward<Scalar: BackwardScalar> {
         let rows = length * batch
         sums = take(rows * 3 * states)
         gates = take(rows * 3 * states)
-        flow = take(rows * 3 * states)
-        turned = take(rows * 3 * states)
+        gateGradients = take(rows * 3 * states)
+        transposed = take(rows * 3 * states)
         hiddenBefore = take(rows * states)
         inner = take(rows * states)
         recurrent = take(batch * 3 * states)
@@ -80,7 +80,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         spare = take(batch * states)
     }
 
-    private func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+    private func timeIndex(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
 
     func run() {
         guard length * batch * states > 0, let recursion = memory.operands[3], let h = memory.operands[1] else {
@@ -88,24 +88,24 @@ struct GRUBackward<Scalar: BackwardScalar> {
         }
         memory.inputSums(into: sums, rows: length * batch, gates: 3 * states, weight: 2, bias: 5)
         hidden.update(from: h, count: batch * states)
-        for index in 0..<length { forwards(time(index) * batch, recursion) }
+        for index in 0..<length { forwards(timeIndex(index) * batch, recursion) }
         // From here on the current state's buffer holds its gradient.
         for position in 0..<batch * states {
-            var total = memory.flows[1]?[position] ?? 0
-            if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
+            var total = memory.resultGradients[1]?[position] ?? 0
+            if !op.returnsSequence { total += memory.resultGradients[0]?[position] ?? 0 }
             hidden[position] = total
         }
         for index in (0..<length).reversed() {
-            if op.returnsSequence, let steps = memory.flows[0] {
+            if op.returnsSequence, let steps = memory.resultGradients[0] {
                 for position in 0..<batch * states { hidden[position] += steps[index * batch * states + position] }
             }
-            backwards(time(index) * batch, recursion)
+            backwards(timeIndex(index) * batch, recursion)
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
         // Input weights and input bias use the gradients unchanged.
         memory.addWeights(
-            sums: flow,
-            turned: turned,
+            sums: gateGradients,
+            transposed: transposed,
             hidden: nil,
             rows: length * batch,
             gates: 3 * states,
@@ -182,7 +182,9 @@ struct GRUBackward<Scalar: BackwardScalar> {
         // The gradient of R_o h + b_o when the reset is applied after, otherwise of R_o (r · h).
         for item in 0..<batch {
             let row = start + item
-            let (sum, gate, target) = (sums + row * 3 * states, gates + row * 3 * states, flow + row * 3 * states)
+            let (sum, gate, target) = (
+                sums + row * 3 * states, gates + row * 3 * states, gateGradients + row * 3 * states
+            )
             for unit in 0..<states {
                 let dh = hidden[item * states + unit]
                 let (o, z) = (gate[states + unit], gate[2 * states + unit])
@@ -202,7 +204,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
             let outputs = recurrent
             for item in 0..<batch {
                 for unit in 0..<states {
-                    outputs[item * states + unit] = flow[(start + item) * 3 * states + states + unit]
+                    outputs[item * states + unit] = gateGradients[(start + item) * 3 * states + states + unit]
                 }
             }
             Scalar.multiply(
@@ -221,7 +223,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
                 for unit in 0..<states {
                     let reset = gates[row * 3 * states + unit]
                     let dk = spare[item * states + unit]
-                    flow[row * 3 * states + unit] =
+                    gateGradients[row * 3 * states + unit] =
                         dk * hiddenBefore[row * states + unit]
                         * op.gateActivation.derivative(sums[row * 3 * states + unit], reset)
                     hidden[item * states + unit] += dk * reset
@@ -233,10 +235,11 @@ struct GRUBackward<Scalar: BackwardScalar> {
             let row = start + item
             for unit in 0..<states {
                 let target = recurrent + item * 3 * states
-                target[unit] = flow[row * 3 * states + unit]
-                target[2 * states + unit] = flow[row * 3 * states + 2 * states + unit]
+                target[unit] = gateGradients[row * 3 * states + unit]
+                target[2 * states + unit] = gateGradients[row * 3 * states + 2 * states + unit]
                 target[states + unit] =
-                    op.resetsAfter ? flow[row * 3 * states + states + unit] * gates[row * 3 * states + unit] : 0
+                    op.resetsAfter
+                    ? gateGradients[row * 3 * states + states + unit] * gates[row * 3 * states + unit] : 0
             }
         }
         Scalar.multiply(
@@ -255,19 +258,19 @@ struct GRUBackward<Scalar: BackwardScalar> {
     /// The gradients of state weights and bias.
     private func addRecurrentWeights() {
         let rows = length * batch
-        // `turned` becomes the gradient of R h, transposed: for the output gate times the reset when that is applied
-        // after.
+        // `transposed` becomes the gradient of R h, transposed: for the output gate times the reset when that is
+        // applied after.
         for row in 0..<rows {
             for gate in 0..<3 * states {
-                var value = flow[row * 3 * states + gate]
+                var value = gateGradients[row * 3 * states + gate]
                 if op.resetsAfter, gate / states == 1 { value *= gates[row * 3 * states + gate - states] }
-                turned[gate * rows + row] = value
+                transposed[gate * rows + row] = value
             }
         }
         if let db = memory.gradients[4] {
             for gate in 0..<3 * states {
                 var total: Scalar = 0
-                for row in 0..<rows { total += turned[gate * rows + row] }
+                for row in 0..<rows { total += transposed[gate * rows + row] }
                 db[gate] += total
             }
         }
@@ -275,7 +278,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         for gate in 0..<3 {
             let visited = gate == 1 && !op.resetsAfter ? inner : hiddenBefore
             Scalar.multiply(
-                turned + gate * states * rows,
+                transposed + gate * states * rows,
                 visited,
                 termStride: states,
                 columnStride: 1,

@@ -1,4 +1,4 @@
-/// A function of a recurrent cell, with what the backward pass needs.
+/// A function of a recurrent cell with its derivative.
 package struct GateFunction: Sendable {
     /// The derivative as a function of argument and value.
     package enum Derivative: Sendable {

@@ -1,5 +1,5 @@
 /// The attributes of an LSTM that its backward pass depends on.
-package struct LSTMForm: Sendable {
+package struct LSTMAttributes: Sendable {
     let isReverse: Bool
     let isBidirectional: Bool
     let returnsSequence: Bool
@@ -43,9 +43,9 @@ package struct LSTMForm: Sendable {
 
 /// The backward pass of one direction of an LSTM.
 ///
-/// Everything kept from the forward pass is in time order.
+/// All values from the forward pass are in time order.
 struct LSTMBackward<Scalar: BackwardScalar> {
-    private let op: LSTMForm
+    private let op: LSTMAttributes
     private let memory: BackwardRun<Scalar>
     /// The index of the input weight among the operands; state weight, bias and peephole follow.
     private let first: Int
@@ -59,8 +59,8 @@ struct LSTMBackward<Scalar: BackwardScalar> {
 
     private let sums: UnsafeMutablePointer<Scalar>
     private let gates: UnsafeMutablePointer<Scalar>
-    private let flow: UnsafeMutablePointer<Scalar>
-    private let turned: UnsafeMutablePointer<Scalar>
+    private let gateGradients: UnsafeMutablePointer<Scalar>
+    private let transposed: UnsafeMutablePointer<Scalar>
     private let hiddenBefore: UnsafeMutablePointer<Scalar>
     private let cellBefore: UnsafeMutablePointer<Scalar>
     private let cellAfter: UnsafeMutablePointer<Scalar>
@@ -74,7 +74,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         return rows * states * (4 * 4 + 5) + 2 * (x.count > 1 ? x[1] : 0) * states
     }
 
-    init(_ op: LSTMForm, _ memory: BackwardRun<Scalar>, first: Int, column: Int, isReverse: Bool) {
+    init(_ op: LSTMAttributes, _ memory: BackwardRun<Scalar>, first: Int, column: Int, isReverse: Bool) {
         self.op = op
         self.memory = memory
         self.first = first
@@ -92,8 +92,8 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         let rows = length * batch
         sums = take(rows * 4 * states)
         gates = take(rows * 4 * states)
-        flow = take(rows * 4 * states)
-        turned = take(rows * 4 * states)
+        gateGradients = take(rows * 4 * states)
+        transposed = take(rows * 4 * states)
         hiddenBefore = take(rows * states)
         cellBefore = take(rows * states)
         cellAfter = take(rows * states)
@@ -108,8 +108,8 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         forwards()
         backwards()
         memory.addWeights(
-            sums: flow,
-            turned: turned,
+            sums: gateGradients,
+            transposed: transposed,
             hidden: hiddenBefore,
             rows: length * batch,
             gates: 4 * states,
@@ -119,7 +119,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         )
     }
 
-    private func time(_ index: Int) -> Int { isReverse ? length - 1 - index : index }
+    private func timeIndex(_ index: Int) -> Int { isReverse ? length - 1 - index : index }
 
     private func forwards() {
         guard let recursion = memory.operands[first + 1], let h = memory.operands[1], let c = memory.operands[2] else {
@@ -132,7 +132,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             (cell + item * states).update(from: c + item * width + column, count: states)
         }
         for index in 0..<length {
-            let start = time(index) * batch
+            let start = timeIndex(index) * batch
             (hiddenBefore + start * states).update(from: hidden, count: batch * states)
             (cellBefore + start * states).update(from: cell, count: batch * states)
             Scalar.multiply(
@@ -192,16 +192,16 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         for item in 0..<batch {
             for unit in 0..<states {
                 let position = item * width + column + unit
-                var total = memory.flows[1]?[position] ?? 0
-                if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
+                var total = memory.resultGradients[1]?[position] ?? 0
+                if !op.returnsSequence { total += memory.resultGradients[0]?[position] ?? 0 }
                 hidden[item * states + unit] = total
-                cell[item * states + unit] = memory.flows[2]?[position] ?? 0
+                cell[item * states + unit] = memory.resultGradients[2]?[position] ?? 0
             }
         }
         for index in (0..<length).reversed() {
-            let start = time(index) * batch
-            if op.returnsSequence, let steps = memory.flows[0] {
-                let step = op.isBidirectional ? time(index) : index
+            let start = timeIndex(index) * batch
+            if op.returnsSequence, let steps = memory.resultGradients[0] {
+                let step = op.isBidirectional ? timeIndex(index) : index
                 for item in 0..<batch {
                     let source = steps + (step * batch + item) * width + column
                     for unit in 0..<states { hidden[item * states + unit] += source[unit] }
@@ -209,7 +209,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             }
             for item in 0..<batch { stepBack(start + item, item, peephole) }
             Scalar.multiply(
-                flow + start * 4 * states,
+                gateGradients + start * 4 * states,
                 recursion,
                 termStride: states,
                 columnStride: 1,
@@ -232,31 +232,31 @@ struct LSTMBackward<Scalar: BackwardScalar> {
     private func stepBack(_ row: Int, _ item: Int, _ peephole: UnsafePointer<Scalar>?) {
         let sum = sums + row * 4 * states
         let gate = gates + row * 4 * states
-        let target = flow + row * 4 * states
+        let target = gateGradients + row * 4 * states
         let dp = memory.gradients[first + 3]
         for unit in 0..<states {
             let (i, f, o, z) = (unit, states + unit, 2 * states + unit, 3 * states + unit)
             let (before, after) = (cellBefore[row * states + unit], cellAfter[row * states + unit])
             let out = cellOut[row * states + unit]
             let dh = hidden[item * states + unit]
-            let flowO = dh * out * op.gateActivation.derivative(sum[o], gate[o])
+            let gradientO = dh * out * op.gateActivation.derivative(sum[o], gate[o])
             var dc = cell[item * states + unit] + dh * gate[o] * op.activation.derivative(after, out)
-            if let peephole { dc += flowO * peephole[o] }
-            dp?[o] += flowO * after
+            if let peephole { dc += gradientO * peephole[o] }
+            dp?[o] += gradientO * after
             if isClipped[row * states + unit] != 0 { dc = 0 }
             var di = dc * gate[z]
             let df = dc * before
             if op.couplesInputAndForget { di -= df }
-            let flowI = di * op.gateActivation.derivative(sum[i], gate[i])
-            let flowF = op.couplesInputAndForget ? 0 : df * op.gateActivation.derivative(sum[f], gate[f])
+            let gradientI = di * op.gateActivation.derivative(sum[i], gate[i])
+            let gradientF = op.couplesInputAndForget ? 0 : df * op.gateActivation.derivative(sum[f], gate[f])
             var previous = dc * gate[f]
-            if let peephole { previous += flowI * peephole[i] + flowF * peephole[f] }
-            dp?[i] += flowI * before
-            dp?[f] += flowF * before
+            if let peephole { previous += gradientI * peephole[i] + gradientF * peephole[f] }
+            dp?[i] += gradientI * before
+            dp?[f] += gradientF * before
             cell[item * states + unit] = previous
-            target[i] = flowI
-            target[f] = flowF
-            target[o] = flowO
+            target[i] = gradientI
+            target[f] = gradientF
+            target[o] = gradientO
             target[z] = dc * gate[i] * op.cellActivation.derivative(sum[z], gate[z])
         }
     }

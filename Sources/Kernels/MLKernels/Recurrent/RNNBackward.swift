@@ -1,5 +1,5 @@
 /// The attributes of a plain recurrent network that its backward pass depends on.
-package struct RNNForm: Sendable {
+package struct RNNAttributes: Sendable {
     let isReverse: Bool
     let returnsSequence: Bool
     let activation: GateFunction
@@ -19,16 +19,16 @@ package struct RNNForm: Sendable {
 
 /// The backward pass of a plain recurrent network.
 ///
-/// Everything kept from the forward pass is in time order.
+/// All values from the forward pass are in time order.
 struct RNNBackward<Scalar: BackwardScalar> {
-    private let op: RNNForm
+    private let op: RNNAttributes
     private let memory: BackwardRun<Scalar>
 
     static func scratchCount(_ x: [Int], states: Int) -> Int {
         (5 * x.prefix(2).reduce(1, *) + (x.count > 1 ? x[1] : 0)) * states
     }
 
-    init(_ op: RNNForm, _ memory: BackwardRun<Scalar>) {
+    init(_ op: RNNAttributes, _ memory: BackwardRun<Scalar>) {
         self.op = op
         self.memory = memory
     }
@@ -41,14 +41,14 @@ struct RNNBackward<Scalar: BackwardScalar> {
         let sums = memory.scratch
         let values = sums + rows * states
         let before = values + rows * states
-        let flow = before + rows * states
-        let turned = flow + rows * states
-        let hidden = turned + rows * states
-        func time(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
+        let gateGradients = before + rows * states
+        let transposed = gateGradients + rows * states
+        let hidden = transposed + rows * states
+        func timeIndex(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
         memory.inputSums(into: sums, rows: rows, gates: states, weight: 2, bias: 4)
         hidden.update(from: h, count: batch * states)
         for index in 0..<length {
-            let start = time(index) * batch * states
+            let start = timeIndex(index) * batch * states
             (before + start).update(from: hidden, count: batch * states)
             Scalar.multiply(
                 hidden,
@@ -66,21 +66,21 @@ struct RNNBackward<Scalar: BackwardScalar> {
         }
         // From here on the current state's buffer holds its gradient.
         for position in 0..<batch * states {
-            var total = memory.flows[1]?[position] ?? 0
-            if !op.returnsSequence { total += memory.flows[0]?[position] ?? 0 }
+            var total = memory.resultGradients[1]?[position] ?? 0
+            if !op.returnsSequence { total += memory.resultGradients[0]?[position] ?? 0 }
             hidden[position] = total
         }
         for index in (0..<length).reversed() {
-            let start = time(index) * batch * states
+            let start = timeIndex(index) * batch * states
             for position in 0..<batch * states {
-                if op.returnsSequence, let steps = memory.flows[0] {
+                if op.returnsSequence, let steps = memory.resultGradients[0] {
                     hidden[position] += steps[index * batch * states + position]
                 }
                 let slope = op.activation.derivative(sums[start + position], values[start + position])
-                flow[start + position] = hidden[position] * slope
+                gateGradients[start + position] = hidden[position] * slope
             }
             Scalar.multiply(
-                flow + start,
+                gateGradients + start,
                 recursion,
                 termStride: states,
                 columnStride: 1,
@@ -93,8 +93,8 @@ struct RNNBackward<Scalar: BackwardScalar> {
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
         memory.addWeights(
-            sums: flow,
-            turned: turned,
+            sums: gateGradients,
+            transposed: transposed,
             hidden: before,
             rows: rows,
             gates: states,

@@ -62,7 +62,7 @@ package struct RNNKernel: Sendable {
         scratch: UnsafeMutablePointer<Float>
     ) {
         MatMulKernel.multiply(x, rows: steps * batch, by: weights, into: scratch, epilogue: Epilogue(bias: bias))
-        walk(h, into: y, last: last, sums: scratch) { state, next, epilogue in
+        runSteps(h, into: y, last: last, sums: scratch) { state, next, epilogue in
             MatMulKernel.multiply(state, rows: batch, by: recurrent, into: next, epilogue: epilogue)
         }
     }
@@ -87,7 +87,7 @@ package struct RNNKernel: Sendable {
             columns: states,
             epilogue: Epilogue(bias: bias)
         )
-        walk(h, into: y, last: last, sums: scratch) { state, next, epilogue in
+        runSteps(h, into: y, last: last, sums: scratch) { state, next, epilogue in
             MatMulKernel.multiply(
                 state,
                 MatMulKernel.RightHandSide(address: recurrent, termStride: 1, columnStride: states),
@@ -101,7 +101,7 @@ package struct RNNKernel: Sendable {
     }
 
     /// Processes the steps: `multiply` writes the next state from the sums over the inputs and the state.
-    private func walk(
+    private func runSteps(
         _ h: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
         last: UnsafeMutablePointer<Float>,

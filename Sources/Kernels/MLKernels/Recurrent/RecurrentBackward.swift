@@ -2,11 +2,11 @@
 /// first.
 package enum RecurrentBackward: Sendable {
     /// Operands: x [steps, batch, inputs], h, c, then input weight, state weight, bias and peephole of each direction.
-    case lstm(LSTMForm)
+    case lstm(LSTMAttributes)
     /// Operands: x, h, input weight, state weight, state bias, input bias.
-    case gru(GRUForm)
+    case gru(GRUAttributes)
     /// Operands: x, h, input weight, state weight, bias.
-    case rnn(RNNForm)
+    case rnn(RNNAttributes)
 
     /// The number of elements of scratch memory that a pass needs for operands of these shapes.
     package func scratchCount(_ shapes: [[Int]?]) -> Int {
@@ -23,13 +23,13 @@ package enum RecurrentBackward: Sendable {
     /// - Parameters:
     ///   - shapes: The shapes of the operands; `nil` for those that are absent.
     ///   - operands: The operands.
-    ///   - flows: The gradients of the results, absent where the loss does not depend on them.
+    ///   - resultGradients: The gradients of the results, absent where the loss does not depend on them.
     ///   - gradients: The gradients of the operands, which are overwritten.
     ///   - scratch: Memory for `scratchCount(shapes)` elements.
     package func run(
         shapes: [[Int]?],
         operands: [UnsafePointer<Float>?],
-        flows: [UnsafePointer<Float>?],
+        resultGradients: [UnsafePointer<Float>?],
         gradients: [UnsafeMutablePointer<Float>?],
         scratch: UnsafeMutablePointer<Float>
     ) {
@@ -37,7 +37,13 @@ package enum RecurrentBackward: Sendable {
             gradient?.update(repeating: 0, count: shape?.reduce(1, *) ?? 0)
         }
         run(
-            BackwardRun(shapes: shapes, operands: operands, flows: flows, gradients: gradients, scratch: scratch)
+            BackwardRun(
+                shapes: shapes,
+                operands: operands,
+                resultGradients: resultGradients,
+                gradients: gradients,
+                scratch: scratch
+            )
         )
     }
 
@@ -46,9 +52,9 @@ package enum RecurrentBackward: Sendable {
     /// - Parameters:
     ///   - shapes: The shapes of the operands; `nil` for those that are absent.
     ///   - operands: The elements of the operands.
-    ///   - flows: The gradients of the results, absent where the loss does not depend on them.
+    ///   - resultGradients: The gradients of the results, absent where the loss does not depend on them.
     /// - Returns: The gradient of each operand; `nil` for those that are absent.
-    package func gradients(shapes: [[Int]?], operands: [[Double]?], flows: [[Double]?]) -> [[Double]?] {
+    package func gradients(shapes: [[Int]?], operands: [[Double]?], resultGradients: [[Double]?]) -> [[Double]?] {
         func copies(_ lists: [[Double]?]) -> [UnsafeMutablePointer<Double>?] {
             lists.map { list in
                 guard let list else { return nil }
@@ -58,7 +64,7 @@ package enum RecurrentBackward: Sendable {
             }
         }
         let provided = copies(operands)
-        let results = copies(flows)
+        let results = copies(resultGradients)
         let gradients = operands.map { list -> UnsafeMutablePointer<Double>? in
             guard let list else { return nil }
             let zeros = UnsafeMutablePointer<Double>.allocate(capacity: max(list.count, 1))
@@ -76,7 +82,7 @@ package enum RecurrentBackward: Sendable {
             BackwardRun(
                 shapes: shapes,
                 operands: provided.map { $0.map { UnsafePointer($0) } },
-                flows: results.map { $0.map { UnsafePointer($0) } },
+                resultGradients: results.map { $0.map { UnsafePointer($0) } },
                 gradients: gradients,
                 scratch: scratch
             )
@@ -106,7 +112,7 @@ package enum RecurrentBackward: Sendable {
 struct BackwardRun<Scalar: BackwardScalar> {
     let shapes: [[Int]?]
     let operands: [UnsafePointer<Scalar>?]
-    let flows: [UnsafePointer<Scalar>?]
+    let resultGradients: [UnsafePointer<Scalar>?]
     let gradients: [UnsafeMutablePointer<Scalar>?]
     let scratch: UnsafeMutablePointer<Scalar>
 
@@ -118,7 +124,7 @@ extension BackwardRun {
     ///
     /// - Parameters:
     ///   - sums: The gradients of the gates' sums [rows, gates].
-    ///   - turned: A buffer of the same size for the transposed sums.
+    ///   - transposed: A buffer of the same size for the transposed sums.
     ///   - hidden: The states before each step, [rows, states].
     ///   - rows: The number of steps times the batch size.
     ///   - gates: The number of values of all gates in a row.
@@ -127,7 +133,7 @@ extension BackwardRun {
     ///   - bias: The index of the bias operand; `nil` when there is none.
     func addWeights(
         sums: UnsafeMutablePointer<Scalar>,
-        turned: UnsafeMutablePointer<Scalar>,
+        transposed: UnsafeMutablePointer<Scalar>,
         hidden: UnsafePointer<Scalar>?,
         rows: Int,
         gates: Int,
@@ -138,7 +144,7 @@ extension BackwardRun {
         let inputs = shape(weight)[1]
         let states = shape(stateWeight)[1]
         for row in 0..<rows {
-            for gate in 0..<gates { turned[gate * rows + row] = sums[row * gates + gate] }
+            for gate in 0..<gates { transposed[gate * rows + row] = sums[row * gates + gate] }
         }
         if let x = operands[0], let w = operands[weight], let dx = gradients[0], let dw = gradients[weight] {
             Scalar.multiply(
@@ -153,7 +159,7 @@ extension BackwardRun {
                 adds: true
             )
             Scalar.multiply(
-                turned,
+                transposed,
                 x,
                 termStride: inputs,
                 columnStride: 1,
@@ -166,7 +172,7 @@ extension BackwardRun {
         }
         if let hidden, let dr = gradients[stateWeight] {
             Scalar.multiply(
-                turned,
+                transposed,
                 hidden,
                 termStride: states,
                 columnStride: 1,
@@ -180,7 +186,7 @@ extension BackwardRun {
         if let bias, let db = gradients[bias] {
             for gate in 0..<gates {
                 var total: Scalar = 0
-                for row in 0..<rows { total += turned[gate * rows + row] }
+                for row in 0..<rows { total += transposed[gate * rows + row] }
                 db[gate] += total
             }
         }

@@ -3,7 +3,7 @@ package struct RecurrentRun: Sendable {
     private let steps: Int
     private let batch: Int
     private let states: Int
-    private let ways: Int
+    private let directions: Int
     private let isReverse: Bool
     private let returnsSequence: Bool
 
@@ -13,21 +13,21 @@ package struct RecurrentRun: Sendable {
     ///   - steps: The number of steps.
     ///   - batch: The number of sequences.
     ///   - states: The number of elements of a direction's state.
-    ///   - ways: The number of directions; the second one is reverse.
+    ///   - directions: The number of directions; the second one is reverse.
     ///   - isReverse: Whether a single direction processes the last step first.
     ///   - returnsSequence: Whether every state is a result, or the last one only.
-    package init(steps: Int, batch: Int, states: Int, ways: Int, isReverse: Bool, returnsSequence: Bool) {
+    package init(steps: Int, batch: Int, states: Int, directions: Int, isReverse: Bool, returnsSequence: Bool) {
         self.steps = steps
         self.batch = batch
         self.states = states
-        self.ways = ways
+        self.directions = directions
         self.isReverse = isReverse
         self.returnsSequence = returnsSequence
     }
 
     private var stateCount: Int { (batch * states + 15) / 16 * 16 }
     /// The size of the scratch memory that `run` needs.
-    package var scratchByteCount: Int { 2 * ways * stateCount * 4 }
+    package var scratchByteCount: Int { 2 * directions * stateCount * 4 }
 
     /// Runs the layer.
     ///
@@ -53,36 +53,36 @@ package struct RecurrentRun: Sendable {
         scratch: UnsafeMutablePointer<Float>,
         _ configure: (inout RecurrentKernel.Layer) -> Void
     ) {
-        let width = ways * states
+        let width = directions * states
         var layers: [RecurrentKernel.Layer] = []
-        for way in 0..<ways {
-            let h = scratch + 2 * way * stateCount
+        for direction in 0..<directions {
+            let h = scratch + 2 * direction * stateCount
             let c = h + stateCount
             for item in 0..<batch {
-                let position = item * width + way * states
+                let position = item * width + direction * states
                 (h + item * states).update(from: initialH + position, count: states)
                 if let initialC { (c + item * states).update(from: initialC + position, count: states) }
             }
             var layer = RecurrentKernel.Layer(
-                weights[way],
+                weights[direction],
                 steps: steps,
                 batch: batch,
                 x: x,
                 h: h,
                 c: initialC == nil ? nil : c,
-                y: returnsSequence ? y + way * states : nil,
+                y: returnsSequence ? y + direction * states : nil,
                 yStride: width
             )
-            layer.isReverse = isReverse || way == 1
+            layer.isReverse = isReverse || direction == 1
             configure(&layer)
             layers.append(layer)
         }
         RecurrentKernel.run(layers)
         if isReverse, returnsSequence { reverseSteps(y) }
-        for way in 0..<ways {
-            let h = scratch + 2 * way * stateCount
+        for direction in 0..<directions {
+            let h = scratch + 2 * direction * stateCount
             for item in 0..<batch {
-                let position = item * width + way * states
+                let position = item * width + direction * states
                 if !returnsSequence { (y + position).update(from: h + item * states, count: states) }
                 (lastH + position).update(from: h + item * states, count: states)
                 if let lastC { (lastC + position).update(from: h + stateCount + item * states, count: states) }

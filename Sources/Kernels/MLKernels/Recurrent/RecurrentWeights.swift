@@ -76,11 +76,11 @@ package final class RecurrentWeights: Sendable {
         let columns = columns(cell, hiddenSize: hiddenSize)
         switch source {
         case .single(let rows):
-            let spread = spread(rows, positions, columns: columns, terms: terms)
-            return PackedWeights(spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            let scattered = scattered(rows, positions, columns: columns, terms: terms)
+            return PackedWeights(scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         case .half(let rows):
-            let spread = spread(rows, positions, columns: columns, terms: terms)
-            return PackedWeights(half: spread, terms: terms, columns: columns, layout: .columnsByTerms)
+            let scattered = scattered(rows, positions, columns: columns, terms: terms)
+            return PackedWeights(half: scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         }
     }
 
@@ -136,13 +136,13 @@ package final class RecurrentWeights: Sendable {
         let positions = Self.positions(cell, hiddenSize: hiddenSize, gateOrder: gateOrder)
         self.input = input
         self.recurrent = recurrent
-        func placed(_ values: [Float]) -> [Float] {
+        func reordered(_ values: [Float]) -> [Float] {
             var result = [Float](repeating: 0, count: columns)
             for (position, value) in zip(positions, values) { result[position] = value }
             return result
         }
-        var total = placed(bias)
-        var stateBias = placed(recurrentBias)
+        var total = reordered(bias)
+        var stateBias = reordered(recurrentBias)
         // The product that a bias belongs to only matters under a reset gate.
         for unit in 0..<gates * hiddenSize {
             let column = positions[unit]
@@ -156,7 +156,7 @@ package final class RecurrentWeights: Sendable {
         self.recurrentBias = stateBias
     }
 
-    private static func spread<Element: ExpressibleByIntegerLiteral>(
+    private static func scattered<Element: ExpressibleByIntegerLiteral>(
         _ rows: UnsafePointer<Element>,
         _ positions: [Int],
         columns: Int,

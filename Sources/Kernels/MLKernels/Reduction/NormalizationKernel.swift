@@ -108,9 +108,9 @@ package enum NormalizationKernel {
         cml_normalize_columns(cml_isa_current(), x, y, outer, axis, inner, epsilon, gamma, beta)
     }
 
-    /// `x/(bias + factor·Σ x²)^exponent` over `[outer][channels][inner]`, summed over the channels from `before` in
-    /// front to `after` behind; `y` must not be `x`.
-    package static func neighbourNorm(
+    /// `x/(bias + factor·Σ x²)^exponent` over `[outer][channels][inner]`, summed over `before` channels
+    /// before to `after` channels after each; `y` must not be `x`.
+    package static func localResponseNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
         outer: Int,
@@ -122,20 +122,20 @@ package enum NormalizationKernel {
         bias: Float,
         exponent: Float
     ) {
-        var neighbours = cml_neighbours(
+        var neighbours = cml_local_response(
             before: before,
             after: after,
             factor: factor,
             bias: bias,
             exponent: exponent
         )
-        cml_neighbour_norm(cml_isa_current(), x, y, outer, channels, inner, &neighbours)
+        cml_local_response_norm(cml_isa_current(), x, y, outer, channels, inner, &neighbours)
     }
     /// The same, with the sum of squares carried from one channel to the next: faster than the vector kernel when
     /// `inner` is below 16.
     ///
     /// The sum is limited to 0 from below, since differences of rounded squares may be negative.
-    package static func runningNeighbourNorm(
+    package static func runningLocalResponseNorm(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Float>,
         outer: Int,

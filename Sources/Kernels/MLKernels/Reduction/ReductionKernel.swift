@@ -44,7 +44,7 @@ package enum ReductionKernel {
     }
 
     /// The index of the first largest, or smallest, element along the axis.
-    package static func extremePosition(
+    package static func argExtreme(
         _ x: UnsafePointer<Float>,
         into y: UnsafeMutablePointer<Int32>,
         outer: Int,
@@ -56,7 +56,7 @@ package enum ReductionKernel {
     }
 
     /// The same for integers.
-    package static func extremePosition(
+    package static func argExtreme(
         integers x: UnsafePointer<Int32>,
         into y: UnsafeMutablePointer<Int32>,
         outer: Int,

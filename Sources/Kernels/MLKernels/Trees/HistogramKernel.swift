@@ -14,7 +14,7 @@ package enum HistogramKernel {
         to cells: UnsafeMutablePointer<SIMD4<Double>>
     ) {
         guard let first = rows.baseAddress else { return }
-        cml_sum_cells(
+        cml_histogram_add(
             cml_isa_current(),
             first,
             rows.count,

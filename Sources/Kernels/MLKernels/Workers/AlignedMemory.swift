@@ -9,25 +9,25 @@ package final class AlignedMemory: @unchecked Sendable {
 
     package let address: UnsafeMutableRawPointer
     package let byteCount: Int
-    private let lender: (any AnyObject & Sendable)?
+    private let owner: (any AnyObject & Sendable)?
 
     /// `byteCount` bytes, not zeroed.
     package init(byteCount: Int) {
         guard let memory = cml_allocate(byteCount) else { fatalError("no memory for \(byteCount) bytes") }
         address = memory
         self.byteCount = byteCount
-        lender = nil
+        owner = nil
     }
 
-    /// The bytes from `address` on, which `lender` keeps alive; `nil` when they are not aligned.
-    package init?(lentBy lender: any AnyObject & Sendable, address: UnsafeRawPointer, byteCount: Int) {
+    /// Borrows the bytes from `address` on, which `owner` keeps alive; `nil` when they are not aligned.
+    package init?(borrowedFrom owner: any AnyObject & Sendable, address: UnsafeRawPointer, byteCount: Int) {
         guard Int(bitPattern: address) % Self.alignment == 0 else { return nil }
         self.address = UnsafeMutableRawPointer(mutating: address)
         self.byteCount = byteCount
-        self.lender = lender
+        self.owner = owner
     }
 
-    deinit { if lender == nil { cml_free(address, byteCount) } }
+    deinit { if owner == nil { cml_free(address, byteCount) } }
 }
 
 /// Weights packed for kernels in one block of memory, which can be stored in a file and used from there.

@@ -14,17 +14,12 @@ package enum InstructionSet: Int, Sendable, CaseIterable, CustomStringConvertibl
     /// measured now with the current instruction set.
     package static func measuredPeak(threads: Int) -> Double { cml_peak(cml_isa_current(), Int32(threads)) }
 
-    /// Counts, for the rest of the process, the calls of the kernels of every `KernelTable` that is made from now on.
-    ///
-    /// For tests; to be called once, before other threads use kernels.
-    package static func watch() { cml_isa_watch() }
-
     /// The kernels that every set has, by name.
     package static var kernelNames: [String] {
         (0..<cml_isa_row_count()).map { String(cString: cml_isa_row_name($0)) }
     }
 
-    /// The number of calls of each kernel of this set since sets are watched, in the order of `kernelNames`.
+    /// The number of calls of each kernel of this set through `KernelTable.counting`, in the order of `kernelNames`.
     package var kernelCalls: [Int] { (0..<cml_isa_row_count()).map { cml_isa_row_calls(Int32(rawValue), $0) } }
 
     package var description: String {

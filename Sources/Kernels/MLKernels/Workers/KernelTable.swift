@@ -3,10 +3,10 @@ import CMLKernels
 /// The kernels compiled for one instruction set that this processor has: an immutable table.
 ///
 /// A plan holds the table that it is made with, and enters it whenever it runs; packed weights hold theirs. Kernels
-/// take the table that their thread entered, or the machine's where none was. Threads that use different tables do not
+/// take the table that their thread entered, or the standard one. Threads that use different tables do not
 /// disturb each other.
 package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
-    // A table of the C kernels, which nobody writes.
+    // A table of the C kernels, which is immutable.
     nonisolated(unsafe) let address: OpaquePointer
 
     private init(_ address: OpaquePointer) { self.address = address }
@@ -25,6 +25,13 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
 
     /// The tables of this processor, the plainest first.
     package static var available: [KernelTable] { InstructionSet.allCases.compactMap { KernelTable($0) } }
+
+    /// Tables of the same kernels that count their calls for `InstructionSet.kernelCalls`.
+    ///
+    /// For tests.
+    package static var counting: [KernelTable] {
+        InstructionSet.allCases.compactMap { cml_isa_counting(Int32($0.rawValue)).map { KernelTable($0) } }
+    }
 
     package var instructionSet: InstructionSet {
         InstructionSet(rawValue: Int(cml_isa_identifier(address))) ?? .sse2

@@ -10,7 +10,7 @@ package enum Workers {
     /// For benchmarks and tests.
     package static func limit(to count: Int) { cml_worker_limit(Int32(count)) }
 
-    /// Says that a prediction begins on this thread.
+    /// Records that a prediction begins on this thread.
     ///
     /// While as many predictions run as a job has threads, jobs run on their callers' threads alone: workers would take the
     /// processors from the other callers. `predictionEnds` follows.

@@ -54,7 +54,7 @@ struct ListExtractors: ParsableCommand {
                     "file": extractor.source.file, "sha256": extractor.source.sha256,
                 ]
                 switch extractor.subject {
-                case .pictures(let size, let preprocessing), .joints(let size, let preprocessing):
+                case .images(let size, let preprocessing), .joints(let size, let preprocessing):
                     (facts["inputSize"], facts["preprocessing"]) = (size, preprocessing)
                 case .sentences(let tokens): facts["tokens"] = tokens
                 }
@@ -83,7 +83,7 @@ extension Extractor {
     /// The network's input, in a few words.
     fileprivate var inputText: String {
         switch subject {
-        case .pictures(let size, _), .joints(let size, _): "\(size) × \(size)"
+        case .images(let size, _), .joints(let size, _): "\(size) × \(size)"
         case .sentences(let tokens): "\(tokens) tokens"
         }
     }

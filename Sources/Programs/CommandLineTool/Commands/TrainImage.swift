@@ -86,7 +86,7 @@ struct TrainImage: ParsableCommand {
             if extractor.contains("/") || extractor.contains(".") {
                 return .custom(.init(modelPath: URL(fileURLWithPath: extractor), outputName: extractorOutput))
             }
-            _ = try failing { () throws(ModelError) in try Extractor.named(extractor, in: Extractor.ofPictures) }
+            _ = try failing { () throws(ModelError) in try Extractor.named(extractor, in: Extractor.ofImages) }
             return .efficientNetLite0
         }
     }

@@ -81,7 +81,7 @@ struct PreviewGeneration: Sendable {
             var all = tokens
             var generator = SplitMix64(seed: choice.seed)
             let start = ContinuousClock.now
-            let cancellation = Cancellation(reachesSteps: true)
+            let cancellation = Cancellation(stopsBetweenSteps: true)
             for turn in 0..<count {
                 let candidates = try session.queue.run(cancellation) {
                     try generation.next(after: all, width: choice.width) { features in

@@ -74,7 +74,7 @@ struct PreviewRoutes: Sendable {
 
     private func predict(_ body: [UInt8], _ connection: PageConnection) throws -> PageResponse {
         let parcel = try failing { () throws(ModelError) in try Parcel(body) }
-        let cancellation = Cancellation(reachesSteps: true)
+        let cancellation = Cancellation(stopsBetweenSteps: true)
         return try connection.watching({ cancellation.cancel() }) {
             try session.queue.run(cancellation) {
                 switch parcel.json["mode"]?.string {
@@ -121,7 +121,7 @@ struct PreviewRoutes: Sendable {
         let parcel = try failing { () throws(ModelError) in try Parcel(body) }
         let engine = try session.engine(try variant(parcel))
         let features = try PreviewInputs(interface: engine.interface).features(parcel, parcel.json["inputs"])
-        let cancellation = Cancellation(reachesSteps: true)
+        let cancellation = Cancellation(stopsBetweenSteps: true)
         var times: [JSONValue] = []
         try connection.watching({ cancellation.cancel() }) {
             try session.queue.run(cancellation) {

@@ -82,7 +82,7 @@ struct ModelFacts {
             lines.append("\nMetadata")
             lines.append(table.text())
         }
-        for item in model.foreignItems { lines.append("\nnot part of the model: \(item)") }
+        for item in model.unlistedItems { lines.append("\nnot part of the model: \(item)") }
         return lines.joined(separator: "\n")
     }
 
@@ -271,7 +271,7 @@ struct ModelFacts {
             "operations": Dictionary(model.histogram.map { ($0.kind, $0.count) }) { $1 },
             "parameters": parameterObject,
             "metadata": Dictionary(metadata, uniquingKeysWith: { first, _ in first }),
-            "custom_classes": model.root.all.flatMap(\.customClasses), "foreign_items": model.foreignItems,
+            "custom_classes": model.root.all.flatMap(\.customClasses), "foreign_items": model.unlistedItems,
             "weight_files": model.weightFiles.map(Self.object),
         ]
         object["minimum_systems"] = model.statedSystems.map(Self.object)

@@ -118,7 +118,7 @@ public func callFrame(_ frame: UnsafeMutableRawPointer) -> Bool { object(frame, 
 
 /// Makes the means to cancel predictions, and returns its handle.
 @c(coreml_cancellation_new)
-public func newCancellation() -> UnsafeMutableRawPointer { handle(Cancellation(reachesSteps: true)) }
+public func newCancellation() -> UnsafeMutableRawPointer { handle(Cancellation(stopsBetweenSteps: true)) }
 
 /// Cancels the predictions that run with it, between two steps, and those that are yet to begin.
 @c(coreml_cancellation_cancel)

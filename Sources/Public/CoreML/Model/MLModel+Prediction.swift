@@ -169,8 +169,8 @@ extension MLModel {
         var examples: [[String: FeatureData]] = []
         var failure: (any Error)?
         var byteCount = 0
-        while failure == nil, start + examples.count < batch.count, examples.count < FeatureBatch.pieceCount,
-            byteCount < FeatureBatch.pieceByteCount
+        while failure == nil, start + examples.count < batch.count, examples.count < FeatureBatch.chunkCount,
+            byteCount < FeatureBatch.chunkByteCount
         {
             do {
                 let example = try engineFeatures(batch.features(at: start + examples.count))
@@ -207,7 +207,7 @@ extension MLModel {
         let backings = try OutputBackings(options.outputBackings, modelDescription)
         let data = backings.data
         let buffers = state?.buffers
-        let cancellation = Cancellation(reachesSteps: true)
+        let cancellation = Cancellation(stopsBetweenSteps: true)
         let results = try await withTaskCancellationHandler {
             try await runBlocking { [engine] in
                 try Cancellation.$current.withValue(cancellation) {

@@ -48,7 +48,7 @@ extension MLModel {
         let names = inputs.keys.filter { modelDescription.inputDescriptionsByName[$0] != nil }
         let tensors = names.compactMap { inputs[$0]?.lazy }
         let unused = inputs.keys.filter { modelDescription.inputDescriptionsByName[$0] == nil }
-        let cancellation = Cancellation(reachesSteps: true)
+        let cancellation = Cancellation(stopsBetweenSteps: true)
         let results = try await withTaskCancellationHandler {
             try await runBlocking { [self] in
                 try Cancellation.$current.withValue(cancellation) {

@@ -26,12 +26,12 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
     var positions: PlainBuffer<UInt32>?
     for key in packed.reversed() {
         if let before = positions {
-            let next = sortedPlaces(key.keys.gathered(before.elements.span))
+            let next = sortedIndices(key.keys.gathered(before.elements.span))
             next.replaceEach { before.values[Int($0)] }
             withExtendedLifetime(before) {}
             positions = next
         } else {
-            positions = sortedPlaces(key.keys)
+            positions = sortedIndices(key.keys)
         }
     }
     guard let rows = positions else { return PlainBuffer(capacity: 0) }
@@ -50,7 +50,7 @@ func sortedRows(_ selection: RowSelection, by keys: consuming [SortKeys], order:
 ///
 /// Positions of equal keys ascend. The items that are sorted are one word for each position: the highest bits in which
 /// keys differ, above the bits of the position.
-private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
+private func sortedIndices(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
     let count = keys.count
     let words = keys.values
     var difference: UInt64 = 0
@@ -86,7 +86,7 @@ private func sortedPlaces(_ keys: PlainBuffer<UInt64>) -> PlainBuffer<UInt32> {
             }
             let ties = PlainBuffer<UInt64>(count: length)
             for i in 0..<length { ties.values[i] = words[position(i)] }
-            let order = sortedPlaces(ties)
+            let order = sortedIndices(ties)
             for i in 0..<length { ties.values[i] = run[Int(order.values[i])] }
             run.update(from: ties.values, count: length)
             withExtendedLifetime((ties, order)) {}

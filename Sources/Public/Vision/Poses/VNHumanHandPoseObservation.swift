@@ -114,7 +114,7 @@ open class VNHumanHandPoseObservation: VNRecognizedPointsObservation, @unchecked
     public let chirality: VNChirality
 
     init(_ hand: Hand) {
-        chirality = hand.rightness >= 0.5 ? .right : .left
+        chirality = hand.rightHandConfidence >= 0.5 ? .right : .left
         super.init(
             zip(JointName.all, hand.joints).map { name, joint in
                 VNRecognizedPoint(

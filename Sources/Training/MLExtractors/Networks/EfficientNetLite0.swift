@@ -4,7 +4,7 @@ package import MLSpecification
 /// EfficientNet-Lite0 without its classifier, written as a neural network of the specification.
 ///
 /// The network: a stem (3 × 3, stride 2), sixteen inverted bottlenecks without squeeze and excitation, a head (1 × 1)
-/// of 1,280 channels, and their means over the picture; ReLU6 throughout. Batch normalisation (epsilon 0.001) is folded
+/// of 1,280 channels, and their means over the image; ReLU6 throughout. Batch normalisation (epsilon 0.001) is folded
 /// into the convolutions. Padding is TensorFlow's "same".
 ///
 /// Values of the network, by the names of the layers that compute them; `i` counts blocks from 0:
@@ -160,7 +160,7 @@ package struct EfficientNetLite0: Sendable {
         var model = SpecModel()
         model.specificationVersion = 4
         let size = Self.inputSize
-        model.description_p.input = [.picture("image", width: size, height: size, "The picture, in colour.")]
+        model.description_p.input = [.image("image", width: size, height: size, "The picture, in colour.")]
         model.description_p.output = [.floats("features", [Self.featureCount], "The features of the picture.")]
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping

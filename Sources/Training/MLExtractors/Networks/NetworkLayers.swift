@@ -97,8 +97,8 @@ package struct NetworkLayers {
 }
 
 extension SpecFeatureDescription {
-    /// A picture in colour of a fixed size.
-    package static func picture(_ name: String, width: Int, height: Int, _ about: String) -> Self {
+    /// An image in colour of a fixed size.
+    package static func image(_ name: String, width: Int, height: Int, _ about: String) -> Self {
         var feature = SpecFeatureDescription()
         feature.name = name
         feature.shortDescription = about

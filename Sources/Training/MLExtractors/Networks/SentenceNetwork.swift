@@ -3,7 +3,7 @@ package import MLSpecification
 
 /// A BERT encoder whose mean over tokens, of length 1, stands for a sentence: the network of MiniLM sentence encoders.
 ///
-/// A token's vector is the sum of the embeddings of its identifier, its place and its kind (always the first),
+/// A token's vector is the sum of the embeddings of its identifier, its position and its kind (always the first),
 /// normalised. Each layer adds attention of several heads, and then two products with a GELU between them; after each
 /// sum a layer normalisation.
 ///
@@ -120,7 +120,7 @@ package struct SentenceNetwork: Sendable {
         return model
     }
 
-    /// The sum of the embeddings of identifiers and places, normalised.
+    /// The sum of the embeddings of identifiers and positions, normalised.
     private func embed(_ network: inout NetworkLayers) {
         var columns = SpecExpandDimsLayerParams()
         columns.axes = [2]
@@ -154,14 +154,14 @@ package struct SentenceNetwork: Sendable {
         _ network: inout NetworkLayers
     ) {
         let width = sizes.width
-        var rotated = [Float](repeating: 0, count: table.count)
+        var transposed = [Float](repeating: 0, count: table.count)
         for row in 0..<count {
-            for column in 0..<width { rotated[column * count + row] = table[row * width + column] }
+            for column in 0..<width { transposed[column * count + row] = table[row * width + column] }
         }
         var params = SpecEmbeddingNDLayerParams()
         params.vocabSize = UInt64(count)
         params.embeddingSize = UInt64(width)
-        params.weights = network.weights(rotated)
+        params.weights = network.weights(transposed)
         network.add([input], output, .embeddingNd(params))
     }
 

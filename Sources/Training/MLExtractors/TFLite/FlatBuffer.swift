@@ -4,7 +4,7 @@ import MLNumerics
 ///
 /// Every offset is checked before it is followed, so a damaged or hostile file is an error and nothing else.
 struct FlatBuffer {
-    /// A table: a place in the buffer, and the table of its fields' offsets.
+    /// A table: a position in the buffer, and the table of its fields' offsets.
     struct Table {
         fileprivate let position: Int
         fileprivate let fields: Range<Int>
@@ -93,7 +93,7 @@ struct FlatBuffer {
         String(decoding: try content(table, field) ?? [], as: UTF8.self)
     }
 
-    // MARK: Places
+    // MARK: Positions
 
     private func scalar<Number: FixedWidthInteger>(_ position: Int) throws(ModelError) -> Number {
         let width = Number.bitWidth / 8
@@ -105,7 +105,7 @@ struct FlatBuffer {
         return value
     }
 
-    /// The place that the offset at `position` refers to.
+    /// The position that the offset at `position` refers to.
     private func reference(_ position: Int) throws(ModelError) -> Int { position + Int(try scalar(position) as UInt32) }
 
     private func table(_ position: Int) throws(ModelError) -> Table {

@@ -138,7 +138,7 @@ extension TFLiteConverter {
         let number = try input(operation, 0)
         let pending = padded[number]
         let source: Value
-        if let pending { source = pending.value } else { source = try picture(number) }
+        if let pending { source = pending.value } else { source = try image(number) }
         guard pending == nil || !isSame else { throw file.buffer.damaged("the operator \(position) pads twice") }
         let weights = try constant(input(operation, 1))
         guard weights.shape.count == 4, let channels = source.shape.last else {
@@ -235,7 +235,7 @@ extension TFLiteConverter {
             params.valid = SpecValidPadding()
         }
         let name = self.name(kind)
-        network.add([try picture(input(operation, 0)).name], name, .pooling(params))
+        network.add([try image(input(operation, 0)).name], name, .pooling(params))
         try set(output(operation), activated(name, fused(operation, 5)))
     }
 }

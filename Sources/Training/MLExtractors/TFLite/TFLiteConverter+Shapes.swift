@@ -33,7 +33,7 @@ extension TFLiteConverter {
         params.mode = .depthToSpace
         params.blockSize = UInt64(size)
         let name = self.name("depth_to_space")
-        network.add([try picture(input(operation, 0)).name], name, .reorganizeData(params))
+        network.add([try image(input(operation, 0)).name], name, .reorganizeData(params))
         try set(output(operation), name)
     }
 
@@ -60,7 +60,7 @@ extension TFLiteConverter {
     }
 
     mutating func resize(_ operation: TFLiteFile.Operator) throws(ModelError) {
-        let source = try picture(input(operation, 0))
+        let source = try image(input(operation, 0))
         let result = file.tensors[try output(operation)].shape
         guard result.count == 4, result[1] % source.shape[1] == 0, result[2] % source.shape[2] == 0 else {
             throw unsupported("RESIZE_BILINEAR from the shape \(source.shape) to \(result), not by whole factors")
@@ -82,7 +82,7 @@ extension TFLiteConverter {
     }
 
     mutating func pad(_ operation: TFLiteFile.Operator) throws(ModelError) {
-        let (source, target) = (try picture(input(operation, 0)), try output(operation))
+        let (source, target) = (try image(input(operation, 0)), try output(operation))
         let amounts = try file.integers(input(operation, 1))
         guard amounts.count == 8, amounts.allSatisfy({ (0..<1 << 16).contains($0) }) else {
             throw file.buffer.damaged("the operator \(position) pads by \(amounts)")
@@ -104,7 +104,7 @@ extension TFLiteConverter {
     }
 
     mutating func average(_ operation: TFLiteFile.Operator) throws(ModelError) {
-        let source = try picture(input(operation, 0))
+        let source = try image(input(operation, 0))
         let axes = try file.integers(input(operation, 1)).map { $0 < 0 ? $0 + 4 : $0 }
         guard axes.sorted() == [1, 2] else { throw unsupported("MEAN over the axes \(axes)") }
         let name = self.name("mean")

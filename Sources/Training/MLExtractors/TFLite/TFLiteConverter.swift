@@ -1,9 +1,9 @@
 package import MLNumerics
 package import MLSpecification
 
-/// Converts a TensorFlow Lite network of one picture to a neural network of the specification.
+/// Converts a TensorFlow Lite network of one image to a neural network of the specification.
 ///
-/// Pictures are [1, height, width, channels] there and [1, channels, height, width] here; arrays of other ranks and the
+/// Images are [1, height, width, channels] there and [1, channels, height, width] here; arrays of other ranks and the
 /// network's outputs keep their shapes. Operators that are read: ADD, AVERAGE_POOL_2D, CONCATENATION, CONV_2D, DENSIFY,
 /// DEPTH_TO_SPACE, DEPTHWISE_CONV_2D, DEQUANTIZE, FULLY_CONNECTED, LOGISTIC, MAX_POOL_2D, MEAN, MUL, PAD, PRELU, RELU,
 /// RELU6, RESHAPE and RESIZE_BILINEAR. Weights are float32 or float16; quantised networks are refused.
@@ -27,7 +27,7 @@ package struct TFLiteConverter {
     struct Value {
         /// The name of the layer that computes it.
         var name: String
-        /// The shape that the file states: pictures are [1, height, width, channels].
+        /// The shape that the file states: images are [1, height, width, channels].
         var shape: [Int]
     }
 
@@ -37,7 +37,7 @@ package struct TFLiteConverter {
     var values: [Int: Value] = [:]
     /// Constants that operators made of others.
     var constants: [Int: TFLiteFile.Constant] = [:]
-    /// Pictures to which a convolution still has to add rows and columns of zeros, in place of an operator of its own.
+    /// Images to which a convolution still has to add rows and columns of zeros, in place of an operator of its own.
     var padded: [Int: (value: Value, amounts: [Int])] = [:]
     /// The number of operators that read each tensor, and whether it is an output.
     var readers: [Int: Int] = [:]
@@ -56,7 +56,7 @@ package struct TFLiteConverter {
     ///   - path: Its name, for errors.
     ///   - interface: The outputs to keep, and the range of the input.
     ///   - precision: The scalars in which weights are stored.
-    /// - Returns: A model with the picture `image`, in colour, as its input.
+    /// - Returns: A model with the image `image`, in colour, as its input.
     /// - Throws: `.malformed` for damaged files, `.unsupported`, with its name, for an operator that is not read.
     package static func specification(
         _ bytes: [UInt8],
@@ -113,7 +113,7 @@ package struct TFLiteConverter {
         var model = SpecModel()
         model.specificationVersion = 5
         model.description_p.input = [
-            .picture("image", width: shape[2], height: shape[1], "The picture, in colour.")
+            .image("image", width: shape[2], height: shape[1], "The picture, in colour.")
         ]
         model.description_p.output = outputs
         model.neuralNetwork.layers = layers.reversed()
@@ -167,8 +167,8 @@ package struct TFLiteConverter {
         return value
     }
 
-    /// A picture, [1, height, width, channels], that is computed.
-    func picture(_ number: Int) throws(ModelError) -> Value {
+    /// An image, [1, height, width, channels], that is computed.
+    func image(_ number: Int) throws(ModelError) -> Value {
         let value = try self.value(number)
         guard value.shape.count == 4, value.shape[0] == 1 else {
             throw unsupported("an operator for pictures on the shape \(value.shape)")

@@ -78,7 +78,7 @@ struct PickleReader {
 
     private let bytes: [UInt8]
     private let path: String
-    /// The place of the next byte.
+    /// The position of the next byte.
     private(set) var position: Int
     private(set) var nodes: [Node] = []
     private var stack: [Int] = []
@@ -88,7 +88,7 @@ struct PickleReader {
     /// - Parameters:
     ///   - bytes: The file.
     ///   - path: The name of the file, for errors.
-    ///   - position: The place at which the pickle begins.
+    ///   - position: The position at which the pickle begins.
     init(_ bytes: [UInt8], path: String, at position: Int = 0) {
         self.bytes = bytes
         self.path = path

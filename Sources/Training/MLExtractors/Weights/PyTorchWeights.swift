@@ -22,7 +22,7 @@ package enum PyTorchWeights {
         guard bytes.count <= byteLimit else {
             throw damaged(path, "it has \(bytes.count) bytes; at most \(byteLimit) are read")
         }
-        return ZipArchive.recognises(bytes) ? try readArchive(bytes, path) : try readSequence(bytes, path)
+        return ZipArchive.hasSignature(bytes) ? try readArchive(bytes, path) : try readSequence(bytes, path)
     }
 
     private static func readArchive(_ bytes: [UInt8], _ path: String) throws(ModelError) -> [String: Tensor] {
@@ -57,10 +57,10 @@ package enum PyTorchWeights {
         return result
     }
 
-    /// The form of PyTorch before 1.6: a mark, a version, facts about the machine, the dictionary, the storages' keys,
+    /// The form of PyTorch before 1.6: a magic, a version, facts about the machine, the dictionary, the storages' keys,
     /// each a pickle; then for each storage the number of its elements in eight bytes, and the elements.
     private static func readSequence(_ bytes: [UInt8], _ path: String) throws(ModelError) -> [String: Tensor] {
-        let mark: [UInt8] = [0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
+        let magic: [UInt8] = [0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
         var position = 0
         func next() throws(ModelError) -> (root: Int, nodes: [PickleReader.Node]) {
             var reader = PickleReader(bytes, path: path, at: position)
@@ -68,8 +68,8 @@ package enum PyTorchWeights {
             position = reader.position
             return (root, reader.nodes)
         }
-        guard bytes.starts(with: [0x80, 2, 0x8A, 10] + mark), case let first = try next(),
-            case .large(mark) = first.nodes[first.root]
+        guard bytes.starts(with: [0x80, 2, 0x8A, 10] + magic), case let first = try next(),
+            case .large(magic) = first.nodes[first.root]
         else { throw damaged(path, "it is not a file that torch.save wrote") }
         let version = try next()
         guard case .integer(1001) = version.nodes[version.root] else { throw damaged(path, "its version is not 1001") }

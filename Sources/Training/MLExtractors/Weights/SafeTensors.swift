@@ -10,7 +10,7 @@ package enum SafeTensors {
     private static let descriptionLimit = 100_000_000
 
     /// Whether bytes begin like such a file: the description's length in eight bytes, then a brace.
-    package static func recognises(_ bytes: [UInt8]) -> Bool {
+    package static func hasSignature(_ bytes: [UInt8]) -> Bool {
         bytes.count > 8 && bytes[8] == UInt8(ascii: "{") && bytes[4..<8].allSatisfy { $0 == 0 }
     }
 
@@ -65,7 +65,7 @@ package enum SafeTensors {
         let name: String
         let scalarType: ScalarType
         let shape: [Int]
-        /// The place behind the description.
+        /// The position behind the description.
         let range: Range<Int>
 
         private static let types: [String: ScalarType] = [

@@ -35,7 +35,7 @@ package struct ActivityData: Sendable {
     package let scales: [Float]
 
     /// The padding of windows in our own classifiers.
-    private static let filling = RecordingWindows.Filling.lastRow
+    private static let padding = RecordingWindows.Padding.lastRow
 
     /// The number of windows in a training sequence, as in Turi Create.
     package static let chunk = 20
@@ -89,7 +89,7 @@ package struct ActivityData: Sendable {
                 throw ModelError(.invalidInput, "recording '\(name)' has \(labels.count) labels for \(rows) rows")
             }
         }
-        windows = RecordingWindows(size: window, filling: Self.filling)
+        windows = RecordingWindows(size: window, padding: Self.padding)
         self.recordings = recordings
         if let standardization {
             guard standardization.offsets.count == first.sensors.count else {
@@ -174,15 +174,15 @@ package struct ActivityData: Sendable {
         var source = SplitMix64(seed: seed &+ pass &* 0x9FB2_1C65_1E98_DF25)
         for recording in recordings {
             let showsOne = recording.labels.map { labels in labels.allSatisfy { $0 == labels[0] } } ?? false
-            let room = showsOne ? recording.rowCount : Swift.min(window, recording.rowCount - window + 1)
-            let draw = Int(source.next() % UInt64(Swift.max(room, 1)))
+            let startCount = showsOne ? recording.rowCount : Swift.min(window, recording.rowCount - window + 1)
+            let draw = Int(source.next() % UInt64(Swift.max(startCount, 1)))
             let start = pass == 0 ? 0 : draw
             let rows = showsOne ? recording.rowCount : recording.rowCount - start
             let count = Swift.max(1, (rows + window / 2) / window)
-            let turned = showsOne && start > 0 ? recording.rotated(by: start) : recording
+            let shifted = showsOne && start > 0 ? recording.rotated(by: start) : recording
             for first in stride(from: 0, to: count, by: Self.chunk) {
                 append(
-                    turned,
+                    shifted,
                     start: (showsOne ? 0 : start) + first * window,
                     count: Swift.min(Self.chunk, count - first),
                     to: &result

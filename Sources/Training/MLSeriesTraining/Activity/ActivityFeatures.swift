@@ -10,9 +10,9 @@ import MLNumerics
 struct ActivityFeatures: Sendable {
     let rocket: RocketFeatures
     /// The probability that a window has the same class as the previous one.
-    let stay: Double
+    let stayProbability: Double
     /// The probability that it has any particular other class.
-    let move: Double
+    let switchProbability: Double
 
     /// The maximum number of training windows, as memory and time grow with their square and cube.
     ///
@@ -20,7 +20,7 @@ struct ActivityFeatures: Sendable {
     static let windowLimit = 3000
 
     /// Whether the features are suitable for the data: windows are long enough and not too many.
-    static func serve(_ data: ActivityData) -> Bool {
+    static func areSuitable(for data: ActivityData) -> Bool {
         data.window >= MiniRocket.minimumLength && data.windowCount <= windowLimit
     }
 
@@ -41,8 +41,8 @@ struct ActivityFeatures: Sendable {
             }
         }
         // Laplace's rule of succession.
-        stay = Double(same + 1) / Double(pairs + classCount)
-        move = (1 - stay) / Double(max(1, classCount - 1))
+        stayProbability = Double(same + 1) / Double(pairs + classCount)
+        switchProbability = (1 - stayProbability) / Double(max(1, classCount - 1))
     }
 
     /// The features of each window of recordings.
@@ -77,7 +77,9 @@ struct ActivityFeatures: Sendable {
         var past = [Double](repeating: 0, count: classCount)
         for start in stride(from: 0, to: logits.count, by: classCount) {
             for label in 0..<classCount {
-                result[start + label] += Float(log(past[label] * (stay - move) + move))
+                result[start + label] += Float(
+                    log(past[label] * (stayProbability - switchProbability) + switchProbability)
+                )
             }
             let row = result[start..<start + classCount]
             let maximum = Double(row.reduce(-Float.infinity, max))

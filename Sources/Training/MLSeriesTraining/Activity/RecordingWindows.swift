@@ -6,18 +6,18 @@ package import MLSpecification
 /// The windows do not overlap; the last one starts within the recording and is padded.
 package struct RecordingWindows: Sendable, Hashable {
     /// The padding of the last window behind the end of a recording.
-    package enum Filling: String, Sendable, CaseIterable {
+    package enum Padding: String, Sendable, CaseIterable {
         case zeros
         case lastRow
     }
 
     /// The number of rows in a window, at least 1.
     package let size: Int
-    package let filling: Filling
+    package let padding: Padding
 
-    package init(size: Int, filling: Filling) {
+    package init(size: Int, padding: Padding) {
         self.size = size
-        self.filling = filling
+        self.padding = padding
     }
 
     /// The number of windows in a recording.
@@ -31,15 +31,15 @@ package struct RecordingWindows: Sendable, Hashable {
     /// - Precondition: The recording has that row.
     package func samples(of values: [Float], from first: Int) -> [Float] {
         let own = values[first..<Swift.min(first + size, values.count)]
-        let filler = filling == .lastRow ? own[own.endIndex - 1] : 0
-        return own + [Float](repeating: filler, count: size - own.count)
+        let paddingValue = padding == .lastRow ? own[own.endIndex - 1] : 0
+        return own + [Float](repeating: paddingValue, count: size - own.count)
     }
 
     /// Repeats each window's value for every one of its rows.
     package func byRow<Value>(_ windows: [Value], rows: Int) -> [Value] { (0..<rows).map { windows[$0 / size] } }
 }
 
-extension RecordingWindows.Filling {
+extension RecordingWindows.Padding {
     /// The key of the model file's metadata whose value is the padding.
     package static let key = "windowFilling"
 
@@ -54,14 +54,14 @@ extension RecordingWindows.Filling {
     /// - Throws: `.invalidModel` for a key with another value.
     package init(of interface: SpecModelDescription) throws(ModelError) {
         if let value = interface.metadata.userDefined[Self.key] {
-            guard let filling = Self(rawValue: value) else {
+            guard let padding = Self(rawValue: value) else {
                 throw ModelError(
                     .invalidModel,
                     "the metadata say '\(Self.key)': '\(value)'; it is one of "
                         + Self.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
                 )
             }
-            self = filling
+            self = padding
         } else {
             self = interface.input.contains { $0.shortDescription == Self.aboutState } ? .lastRow : .zeros
         }

@@ -30,8 +30,8 @@ extension DenseNetwork {
         writer.add(["centred", "scales"], ["window"], .multiplyBroadcastable(SpecMultiplyBroadcastableLayerParams()))
         features.rocket.rocket.append(to: &writer, input: "window", output: "features")
         append(to: &writer, parameters, features.rocket.inLayers, input: "features")
-        writer.constant("kept_share", [Float(features.stay - features.move)], [1])
-        writer.constant("moved_share", [Float(features.move)], [1])
+        writer.constant("kept_share", [Float(features.stayProbability - features.switchProbability)], [1])
+        writer.constant("moved_share", [Float(features.switchProbability)], [1])
         writer.prefix = ""
         writer.add(
             ["stateIn", "net/kept_share"],
@@ -57,7 +57,7 @@ extension DenseNetwork {
             "stateIn",
             [classCount],
             isDouble: true,
-            RecordingWindows.Filling.aboutState
+            RecordingWindows.Padding.aboutState
         )
         state.type.isOptional = true
         return .classifier(
@@ -69,7 +69,7 @@ extension DenseNetwork {
             probabilityLayer: names.probabilities,
             labels: labels,
             names: names,
-            metadata: [RecordingWindows.Filling.key: data.windows.filling.rawValue],
+            metadata: [RecordingWindows.Padding.key: data.windows.padding.rawValue],
             version: 4,
             isExact: true
         )

@@ -69,7 +69,7 @@ extension ActivityNetwork {
             "stateIn",
             [2 * u],
             isDouble: true,
-            RecordingWindows.Filling.aboutState
+            RecordingWindows.Padding.aboutState
         )
         state.type.isOptional = true
         return .classifier(
@@ -79,7 +79,7 @@ extension ActivityNetwork {
             probabilityLayer: names.probabilities,
             labels: labels,
             names: names,
-            metadata: [RecordingWindows.Filling.key: data.windows.filling.rawValue],
+            metadata: [RecordingWindows.Padding.key: data.windows.padding.rawValue],
             version: 1,
             isExact: false
         )

@@ -109,10 +109,10 @@ extension DenseNetwork {
         var writer = NetworkWriter()
         writer.reshape("melSpectrogram", "frames", [frames, bands])
         writer.transpose("frames", "bands", [1, 0])
-        var louder = SpecActivationParams()
-        louder.linear.alpha = 1
-        louder.linear.beta = -SoundWindows.silence
-        writer.add(["bands"], ["loudness"], .activation(louder))
+        var relativeToSilence = SpecActivationParams()
+        relativeToSilence.linear.alpha = 1
+        relativeToSilence.linear.beta = -SoundWindows.silence
+        writer.add(["bands"], ["loudness"], .activation(relativeToSilence))
         rocket.rocket.append(to: &writer, input: "loudness", output: "features")
         var extractor = SpecModel()
         extractor.specificationVersion = 4

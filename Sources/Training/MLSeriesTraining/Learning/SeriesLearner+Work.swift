@@ -89,14 +89,14 @@ extension SeriesLearner {
         for (index, label) in checked.labels.enumerated() {
             let pose = Array(checked.values[index * 3 * joints..<(index + 1) * 3 * joints])
             let normal = PoseNormalization.normalized(pose, skeleton)
-            let rotated = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
-            result.append(features: rotated, labels: [label])
+            let transposed = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
+            result.append(features: transposed, labels: [label])
         }
         return result
     }
 
     /// Spectrograms relative to silence, because MiniRocket pads with zeros at both ends.
-    static func louder(_ examples: LabeledExamples) throws(ModelError) -> LabeledExamples {
+    static func relativeToSilence(_ examples: LabeledExamples) throws(ModelError) -> LabeledExamples {
         var result = try examples.checked(width: SoundWindows.bands * SoundWindows.frames)
         for position in result.values.indices { result.values[position] -= SoundWindows.silence }
         return result
@@ -115,11 +115,13 @@ extension SeriesLearner {
         for (index, label) in checked.labels.enumerated() {
             let window = Array(checked.values[index * frames * channels..<(index + 1) * frames * channels])
             let normal = PoseNormalization.normalized(window, skeleton)
-            var rotated = [Float](repeating: 0, count: normal.count)
+            var transposed = [Float](repeating: 0, count: normal.count)
             for frame in 0..<frames {
-                for channel in 0..<channels { rotated[channel * frames + frame] = normal[frame * channels + channel] }
+                for channel in 0..<channels {
+                    transposed[channel * frames + frame] = normal[frame * channels + channel]
+                }
             }
-            result.append(rotated, label)
+            result.append(transposed, label)
         }
         return result
     }

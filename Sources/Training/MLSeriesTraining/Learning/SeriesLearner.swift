@@ -35,7 +35,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
         switch problem.kind {
         case .activity(let training, let validation, _):
             work =
-                try ActivityFeatures.serve(training)
+                try ActivityFeatures.areSuitable(for: training)
                 ? Self.activityFeatures(problem, training, validation)
                 : Self.activityNetwork(problem, training, validation)
         case .poses(let skeleton, let training, let validation):
@@ -50,7 +50,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
                 validation: validation.map { other throws(ModelError) in try Self.normalized(other, skeleton, frames) }
             )
         case .sounds(let layerSizes, let training, let validation):
-            let own = try Self.louder(training)
+            let own = try Self.relativeToSilence(training)
             work = try Self.rocket(
                 problem,
                 layerSizes: layerSizes,
@@ -64,7 +64,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
                     seed: problem.settings.seed
                 ),
                 training: own,
-                validation: validation.map { other throws(ModelError) in try Self.louder(other) }
+                validation: validation.map { other throws(ModelError) in try Self.relativeToSilence(other) }
             )
         case .features(let layerSizes, let training, let validation):
             let width = training.count > 0 ? training.values.count / training.count : 0
@@ -130,7 +130,7 @@ package struct SeriesLearner: IterativeTraining, Sendable {
             switch kind {
             case .actions(let skeleton, let frames, _, _):
                 examples = try Self.normalized(examples, skeleton, frames)
-            case .sounds: examples = try Self.louder(examples)
+            case .sounds: examples = try Self.relativeToSilence(examples)
             default: break
             }
             if let rocket {

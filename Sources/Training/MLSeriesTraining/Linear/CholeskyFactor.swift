@@ -72,7 +72,7 @@ struct CholeskyFactor {
                     guard let products = products.baseAddress else { return }
                     for other in stride(from: end, through: first, by: block) {
                         let columns = min(block, n - other)
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             matrix + first * n + start,
                             rows: rows,
                             stride: n,
@@ -108,7 +108,7 @@ struct CholeskyFactor {
                     let end = min(start + block, n)
                     let rows = end - start
                     if start > left {
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             lower + start * n + left,
                             rows: rows,
                             stride: n,

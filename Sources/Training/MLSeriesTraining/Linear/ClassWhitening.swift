@@ -78,12 +78,12 @@ package struct ClassWhitening: Sendable {
                 centred[row * width + column] = Double(rows[row * width + column]) - centre[column]
             }
         }
-        return factor.halfSolved(centred, rows: count)
+        return factor.solveLower(centred, rows: count)
     }
 
     /// The weights and the offset for rows that are not mapped, which give the scores that these give for mapped rows.
     package func unmapped(_ weights: [Double], offset: Double) -> (weights: [Double], offset: Double) {
-        let own = factor.transposedHalfSolved(weights)
+        let own = factor.solveLowerTransposed(weights)
         var shift = offset
         for column in 0..<width { shift -= own[column] * centre[column] }
         return (own, shift)
@@ -92,7 +92,7 @@ package struct ClassWhitening: Sendable {
 
 extension CholeskyFactor {
     /// L⁻¹ · x for each row x.
-    func halfSolved(_ values: [Double], rows: Int) -> [Double] {
+    func solveLower(_ values: [Double], rows: Int) -> [Double] {
         let n = count
         var lower = [Double](repeating: 0, count: n * n)
         for row in 0..<n {
@@ -110,7 +110,7 @@ extension CholeskyFactor {
                     nonisolated(unsafe) let (x, l, target) = (source, matrix, base)
                     Workers.parallelFor((rows + band - 1) / band) { index, _ in
                         let first = index * band
-                        DoubleKernel.dots(
+                        DoubleKernel.dotProducts(
                             x + first * n,
                             rows: min(band, rows - first),
                             l,
@@ -126,7 +126,7 @@ extension CholeskyFactor {
     }
 
     /// L⁻ᵀ · x.
-    func transposedHalfSolved(_ values: [Double]) -> [Double] {
+    func solveLowerTransposed(_ values: [Double]) -> [Double] {
         (0..<count).map { row in
             var sum = 0.0
             for column in row..<count { sum += transposedInverse(row, column) * values[column] }

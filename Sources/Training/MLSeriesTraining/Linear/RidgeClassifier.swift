@@ -235,7 +235,7 @@ func pairProducts(_ rows: [Double], count: Int, width: Int) -> [Double] {
                     for start in stride(from: 0, to: width, by: depth) {
                         for other in stride(from: 0, through: first, by: block) {
                             let columns = min(block, count - other)
-                            DoubleKernel.dots(
+                            DoubleKernel.dotProducts(
                                 from + first * width + start,
                                 rows: height,
                                 stride: width,

@@ -109,7 +109,7 @@ struct MiniBatch {
         return x
     }
 
-    func countRight(_ logits: [Float], classes: Int) -> Double {
+    func countCorrect(_ logits: [Float], classes: Int) -> Double {
         var right = 0
         for (row, label) in labels.enumerated() where label >= 0 {
             let values = logits[row * classes..<(row + 1) * classes]

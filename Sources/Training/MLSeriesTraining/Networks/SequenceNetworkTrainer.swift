@@ -108,8 +108,8 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 throw ModelError(.invalidInput, "the first parameters belong to another network")
             }
             // The initial parameters may turn out to be the best ones.
-            if let judged = try validated() {
-                best = Best(iteration: 0, loss: judged.loss, parameters: parameters, statistics: statistics)
+            if let measured = try validated() {
+                best = Best(iteration: 0, loss: measured.loss, parameters: parameters, statistics: statistics)
             }
         }
     }
@@ -146,12 +146,12 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
             loss: total.loss / total.weight,
             accuracy: total.right / total.weight
         )
-        if let judged = try validated() {
-            (report.validationLoss, report.validationAccuracy) = (judged.loss, judged.accuracy)
-            if best.map({ judged.loss < $0.loss }) ?? true {
+        if let measured = try validated() {
+            (report.validationLoss, report.validationAccuracy) = (measured.loss, measured.accuracy)
+            if best.map({ measured.loss < $0.loss }) ?? true {
                 best = Best(
                     iteration: iteration,
-                    loss: judged.loss,
+                    loss: measured.loss,
                     parameters: trainer.parameters,
                     statistics: statistics
                 )
@@ -187,7 +187,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 )
             }
             total.loss += loss * data.weight
-            total.right += data.countRight(outputs[1].floats, classes: network.classCount)
+            total.right += data.countCorrect(outputs[1].floats, classes: network.classCount)
             total.weight += data.weight
             statistics.take(Array(outputs[2...]))
         }

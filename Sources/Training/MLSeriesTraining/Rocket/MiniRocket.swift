@@ -87,7 +87,7 @@ package struct MiniRocket: Sendable, Hashable {
                 sums.add(Self.kernels[kernel], channels[position * Self.kernels.count + kernel])
                 let margin = Self.countsEnds(position, kernel) ? 0 : 4 * dilation
                 for _ in 0..<biasCounts[position] {
-                    result[feature] = sums.share(above: biases[feature], margin: margin)
+                    result[feature] = sums.proportion(above: biases[feature], margin: margin)
                     feature += 1
                 }
             }
@@ -177,7 +177,7 @@ final class ConvolutionSums {
     }
 
     /// The share of the sums that exceed `bias`, leaving out `margin` of them at each end.
-    func share(above bias: Float, margin: Int) -> Float {
+    func proportion(above bias: Float, margin: Int) -> Float {
         let end = length - margin
         let level = SIMD8<Float>(repeating: bias)
         var counts = SIMD8<Int32>()

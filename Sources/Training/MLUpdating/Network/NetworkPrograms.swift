@@ -59,10 +59,11 @@ final class NetworkPrograms: Sendable {
             examples.features[$0].map(\.shape) == shapes && examples.targets[$0].shape == examples.targets[first].shape
         }
         let target = examples.targets[first]
-        let leads = network.usesExactMapping ? shapes.allSatisfy { $0.first == 1 } : true
-        let targetLeads =
+        let hasUnitBatchAxis = network.usesExactMapping ? shapes.allSatisfy { $0.first == 1 } : true
+        let targetHasUnitBatchAxis =
             network.loss == .categoricalCrossEntropy || !network.usesExactMapping || target.shape.first == 1
-        return areAlike && network.allowsBatches && leads && targetLeads ? [indices] : indices.map { [$0] }
+        return areAlike && network.allowsBatches && hasUnitBatchAxis && targetHasUnitBatchAxis
+            ? [indices] : indices.map { [$0] }
     }
 
     /// The program for the examples at `indices`, which can be computed at once, and its inputs.

@@ -230,7 +230,7 @@ struct UpdatableNetwork: Sendable {
             wanted.formUnion(layer.input)
             guard onPath.contains(index) else { continue }
             let isLast = layer.output.contains(blob)
-            guard layer.mayStandBeforeLoss || (layer.isSoftmax && isLast && loss == .categoricalCrossEntropy) else {
+            guard layer.propagatesGradients || (layer.isSoftmax && isLast && loss == .categoricalCrossEntropy) else {
                 throw ModelError(
                     .invalidModel,
                     "layers of kind '\(layer.fieldName ?? "unknown")' may not be between an updatable layer and the loss; "
@@ -280,7 +280,7 @@ extension SpecNeuralNetworkLayer {
     }
 
     /// Whether the specification lets gradients pass through the layer.
-    fileprivate var mayStandBeforeLoss: Bool {
+    fileprivate var propagatesGradients: Bool {
         switch layer {
         case .convolution?, .innerProduct?, .uniDirectionalLstm?, .flatten?, .flattenTo2D?, .pooling?, .batchnorm?: true
         case .activation(let activation)?:

@@ -26,7 +26,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
         self.learner = learner
     }
 
-    private static let mark = "MLUPDCP1"
+    private static let magic = "MLUPDCP1"
 
     /// Writes the file atomically: under a temporary name, then renames it.
     package func write(to path: String) throws(ModelError) { try FileAccess.write(bytes, to: path) }
@@ -36,7 +36,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
     }
 
     package var bytes: [UInt8] {
-        var writer = CheckpointWriter(mark: Self.mark, fingerprint: origin, iteration: position.epoch)
+        var writer = CheckpointWriter(magic: Self.magic, fingerprint: origin, iteration: position.epoch)
         for number in [position.exampleIndex, position.batch, position.batchSize] { writer.write(UInt64(number)) }
         writer.write(UInt64(position.seed == nil ? 0 : 1))
         writer.write(position.seed ?? 0)
@@ -63,8 +63,8 @@ package struct UpdateCheckpoint: Sendable, Equatable {
     }
 
     package init(_ bytes: [UInt8]) throws(ModelError) {
-        let mark = Array(Self.mark.utf8)
-        guard bytes.count >= mark.count + 8, bytes.starts(with: mark) else {
+        let magic = Array(Self.magic.utf8)
+        guard bytes.count >= magic.count + 8, bytes.starts(with: magic) else {
             throw ModelError(.malformed, "this is not a checkpoint of an update; give another path")
         }
         let remedy = "remove it and start the update again"
@@ -74,7 +74,7 @@ package struct UpdateCheckpoint: Sendable, Equatable {
             throw ModelError(.malformed, "the checkpoint is damaged; \(remedy)")
         }
         var reader = CheckpointReader(contents, "the checkpoint", remedy: remedy)
-        _ = try reader.readBytes(mark.count)
+        _ = try reader.readBytes(magic.count)
         origin = try reader.readInteger()
         position = UpdatePosition()
         position.epoch = try reader.readInt(in: 0...Int.max, "the epoch")

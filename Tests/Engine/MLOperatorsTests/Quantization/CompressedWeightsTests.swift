@@ -111,7 +111,7 @@ struct CompressedWeightsTests {
         let tensor = try #require(builder.constant(id))
         #expect(tensor.deferredResult != nil)
         return builder.constant(
-            tensor.storage.withPassingBytes(from: 0, count: tensor.byteCount) { bytes in
+            tensor.storage.withTransientBytes(from: 0, count: tensor.byteCount) { bytes in
                 let copy = Tensor(uninitialized: tensor.scalarType, shape: tensor.shape)
                 copy.address.copyMemory(from: bytes, byteCount: tensor.byteCount)
                 return copy

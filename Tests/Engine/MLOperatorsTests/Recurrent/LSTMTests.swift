@@ -126,14 +126,17 @@ import Testing
     @Test(arguments: [false, true]) func layer(isBidirectional: Bool) throws {
         let x = Self.noise([3, 2, 1], 1)
         let width = isBidirectional ? 2 : 1
-        let ways: [[Tensor]] = (0..<width).map { way in
+        let directions: [[Tensor]] = (0..<width).map { way in
             [Self.noise([4, 1], UInt64(2 + way)), Self.noise([4, 1], UInt64(4 + way))]
         }
         let start = Tensor(uninitialized: .float32, shape: [2, width], zeroed: true)
         let op = LSTM(direction: isBidirectional ? .bidirectional : .forward, returnsSequence: true, clip: 50)
-        let steps = try OperatorTrial.reference(op, [x, start, start] + ways.flatMap { [$0[0], $0[1], nil, nil] })[0]
+        let steps = try OperatorTrial.reference(
+            op,
+            [x, start, start] + directions.flatMap { [$0[0], $0[1], nil, nil] }
+        )[0]
         func weights(_ way: Int) -> SpecLSTMWeightParams {
-            func weight(_ matrix: Int, _ gate: Int) -> [Float] { [Float(ways[way][matrix].values[gate])] }
+            func weight(_ matrix: Int, _ gate: Int) -> [Float] { [Float(directions[way][matrix].values[gate])] }
             var weights = SpecLSTMWeightParams()
             weights.inputGateWeightMatrix.floatValue = weight(0, 0)
             weights.forgetGateWeightMatrix.floatValue = weight(0, 1)

@@ -23,7 +23,7 @@ enum ImageFixtures {
         network.reshape("pool", "features", [width])
         var model = SpecModel()
         model.specificationVersion = 4
-        model.description_p.input = [.picture("image", width: size, height: size, "A picture.")]
+        model.description_p.input = [.image("image", width: size, height: size, "A picture.")]
         model.description_p.output = [.floats("features", [width], "Mean colours.")]
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping
@@ -64,7 +64,7 @@ enum ImageFixtures {
             """
         var model = SpecModel()
         model.mlProgram = try MILParser.program(Array(text.utf8))
-        model.description_p.input = [.picture("image", width: size, height: size, "A picture.")]
+        model.description_p.input = [.image("image", width: size, height: size, "A picture.")]
         model.description_p.output = [.floats("features", [1, width], "Mean colours.")]
         model.specificationVersion = SpecificationVersion.minimum(model)
         let url = folder.file("Extractor.mlpackage")

@@ -94,9 +94,9 @@ import Testing
         // NumPy by Turi Create's definition.
         var source = SplitMix64(seed: 7)
         func unit() -> Double { Double(source.next() >> 11) * 0x1p-53 }
-        var pictures: [AveragePrecision.Picture] = []
+        var pictures: [AveragePrecision.Image] = []
         for _ in 0..<40 {
-            var picture = AveragePrecision.Picture(objects: [], detections: [])
+            var picture = AveragePrecision.Image(objects: [], detections: [])
             for _ in 0..<3 {
                 let (x, y, size) = (unit() * 0.7, unit() * 0.7, 0.1 + 0.2 * unit())
                 let label = unit() < 0.6 ? 0 : 1

@@ -97,7 +97,7 @@ struct ObjectFixtures {
         }
         var model = SpecModel()
         model.specificationVersion = 4
-        model.description_p.input = [.picture("image", width: 224, height: 224, "A picture.")]
+        model.description_p.input = [.image("image", width: 224, height: 224, "A picture.")]
         model.description_p.output = [.floats("block15.output", [1, 3, 7, 7], "Mean colours.")]
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping

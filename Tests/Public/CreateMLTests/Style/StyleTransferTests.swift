@@ -75,7 +75,7 @@ import Testing
         let network = StyleNetwork.lite
         var source = SplitMix64(seed: 8)
         let parameters = network.firstParameters(&source).map(\.value)
-        let picture = StylePicture(StyleFixtures.disc(93, 71))
+        let picture = StyleImage(StyleFixtures.disc(93, 71))
         let drawn = try StyleDrawing(network: network, parameters: parameters).drawn(picture)
         let file = ModelFile(specification: network.specification(parameters: parameters))
         let model = try MLModel(file, configuration: MLModelConfiguration())

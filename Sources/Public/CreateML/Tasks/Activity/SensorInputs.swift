@@ -115,7 +115,7 @@ package struct SensorInputs {
         }
         let windows = RecordingWindows(
             size: window,
-            filling: try MLCreateError.translating { try RecordingWindows.Filling(of: model.engine.interface) }
+            padding: try MLCreateError.translating { try RecordingWindows.Padding(of: model.engine.interface) }
         )
         var past = try firstStates(of: model)
         var found: [ActivityPrediction.Window] = []

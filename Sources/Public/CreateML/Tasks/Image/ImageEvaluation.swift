@@ -92,7 +92,7 @@ package struct ImageEvaluation: Sendable {
         let value = try MLFeatureValue(
             cgImage: CGImage(picture, isOpaque: true),
             constraint: constraint,
-            options: [.cropAndScale: NSNumber(value: PictureEncoder.fitting.rawValue)]
+            options: [.cropAndScale: NSNumber(value: ImageFeatureEncoder.fitting.rawValue)]
         )
         let output = try model.prediction(from: MLDictionaryFeatureProvider(dictionary: [name: value]))
         let description = model.modelDescription

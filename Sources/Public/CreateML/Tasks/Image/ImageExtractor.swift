@@ -84,7 +84,7 @@ struct ImageSettings: Codable, Hashable, Sendable {
 
 /// A loaded extractor with what its features need, and the views of pictures that are learned from.
 struct ImageExtractor: Sendable {
-    let encoder: PictureEncoder
+    let encoder: ImageFeatureEncoder
     /// The installed extractor; `nil` for other ones.
     let installed: Extractor?
     /// The network whose layers become part of the classifier; `nil` for a stage of its own in a pipeline.
@@ -104,17 +104,17 @@ struct ImageExtractor: Sendable {
             installed = nil
             network = specification
             file = ModelFile(specification: specification, path: "the learned features")
-            encoder = try PictureEncoder(file)
+            encoder = try ImageFeatureEncoder(file)
         } else if let name = settings.installed {
-            let model = try ExtractorStore.user.load(.named(name, in: Extractor.ofPictures))
+            let model = try ExtractorStore.user.load(.named(name, in: Extractor.ofImages))
             installed = model.extractor
             network = model.specification
             file = ModelFile(specification: model.specification, path: "the extractor \(name)")
-            encoder = try PictureEncoder(file)
+            encoder = try ImageFeatureEncoder(file)
         } else {
             let path = settings.modelPath ?? ""
             file = try ModelFile.open(path: path)
-            encoder = try PictureEncoder(file, output: settings.outputName)
+            encoder = try ImageFeatureEncoder(file, output: settings.outputName)
             installed = nil
             network = nil
             try file.requireUnprotected("a classifier with it")

@@ -198,7 +198,7 @@ struct ImageHead {
             let weights = layer.weights.map { Double($0) }
             var next = [Double](repeating: 0, count: count * outputs)
             guard count > 0 else { return [] }
-            DoubleKernel.dots(values, rows: count, weights, rows: outputs, terms: inputs, into: &next)
+            DoubleKernel.dotProducts(values, rows: count, weights, rows: outputs, terms: inputs, into: &next)
             for position in next.indices {
                 next[position] += Double(layer.bias[position % outputs])
                 if index < layers.count - 1 { next[position] = max(next[position], 0) }

@@ -144,8 +144,8 @@ extension MLImageClassifier {
         public static let crop = ImageAugmentationOptions(rawValue: 32)
 
         /// The changes, in the order in which their examples follow a picture.
-        var augmentations: [PictureAugmentation] {
-            let all: [(ImageAugmentationOptions, PictureAugmentation)] = [
+        var augmentations: [ImageAugmentation] {
+            let all: [(ImageAugmentationOptions, ImageAugmentation)] = [
                 (.flip, .flip), (.noise, .noise), (.blur, .blur), (.rotation, .rotation), (.exposure, .exposure),
                 (.crop, .crop),
             ]

@@ -37,7 +37,7 @@ public struct MLObjectDetectorMetrics: Sendable {
     /// - Parameters:
     ///   - pictures: The objects and detections of each picture.
     ///   - labels: The labels by their indices.
-    init(_ pictures: [AveragePrecision.Picture], labels: [String]) {
+    init(_ pictures: [AveragePrecision.Image], labels: [String]) {
         guard pictures.contains(where: { !$0.objects.isEmpty }) else {
             self.init(MLCreateError.generic(reason: "there are no objects to evaluate the detector on"))
             return

@@ -109,7 +109,7 @@ package struct ObjectDetection: Sendable {
     /// Compares detections with a picture's objects.
     static func compared(
         _ url: URL,
-        _ picture: AveragePrecision.Picture,
+        _ picture: AveragePrecision.Image,
         labels: [String],
         confidence: Double = DetectionInterface.defaultConfidence
     ) -> EvaluatedPicture {
@@ -162,7 +162,7 @@ package struct ObjectEvaluation: Sendable {
     }
 
     private enum Answer: Sendable {
-        case picture(AveragePrecision.Picture, notes: [String])
+        case picture(AveragePrecision.Image, notes: [String])
         case unreadable(String)
         case failure(String)
     }
@@ -194,7 +194,7 @@ package struct ObjectEvaluation: Sendable {
             } catch { return .failure("\(files[index].path): \(error)") }
         }
         var skipped: [MLObjectDetector.SkippedImage] = []
-        var (measured, pictures): ([AveragePrecision.Picture], [EvaluatedPicture]) = ([], [])
+        var (measured, pictures): ([AveragePrecision.Image], [EvaluatedPicture]) = ([], [])
         for (file, answer) in zip(files, answers) {
             let url = URL(fileURLWithPath: file.path)
             switch answer {
@@ -225,7 +225,7 @@ package struct ObjectEvaluation: Sendable {
                     in: ObjectPictures.bitmap(example.file),
                     confidence: ObjectDetection.minimumConfidence
                 )
-                return AveragePrecision.Picture(objects: example.objects, detections: found)
+                return AveragePrecision.Image(objects: example.objects, detections: found)
             }
         }
         let measured = try answers.map { try $0.get() }

@@ -64,7 +64,7 @@ struct ObjectRun: TrainingRun {
 
     private var iterationCount: Int {
         settings.iterations
-            ?? DetectionSettings.automaticIterations(pictureCount: data.files.count { !$0.isValidation })
+            ?? DetectionSettings.automaticIterations(imageCount: data.files.count { !$0.isValidation })
     }
 
     static var firstPhase: MLPhase { .extractingFeatures }

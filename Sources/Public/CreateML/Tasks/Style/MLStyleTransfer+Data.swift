@@ -54,7 +54,7 @@ extension MLStyleTransfer {
             }
         }
 
-        private static func write(_ picture: StylePicture, to file: URL) throws {
+        private static func write(_ picture: StyleImage, to file: URL) throws {
             let bytes = [UInt8](try ImageEncoder.png(picture.bitmap, isOpaque: true))
             try FileAccess.write(bytes, to: file.path)
         }

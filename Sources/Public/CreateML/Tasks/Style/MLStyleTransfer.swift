@@ -141,7 +141,7 @@ extension MLStyleTransfer {
         // Before pictures are read, as it is what is missing most often.
         _ = try parameters.featureExtractor.file()
         let pictures = try trainingData.pictures(density: settings.density)
-        let shown: StylePicture? =
+        let shown: StyleImage? =
             switch parameters.validation {
             case .none: nil
             case .content(let file): try StyleRun.shownPicture(file)

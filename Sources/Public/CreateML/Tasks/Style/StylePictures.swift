@@ -8,8 +8,8 @@ import MLStyleTraining
 /// The pictures of a style transfer, read from files.
 struct StylePictures: Sendable {
     /// The style and the contents in the sizes in which training uses them.
-    var style: StylePicture
-    var contents: [StylePicture]
+    var style: StyleImage
+    var contents: [StyleImage]
     /// The files of the content folder that cannot be read as pictures, with the reasons.
     var skipped: [SkippedPicture]
 
@@ -20,11 +20,11 @@ struct StylePictures: Sendable {
     ///   - density: The side of the squares, or the shorter side, in pixels.
     /// - Throws: `MLCreateError.io` if the style picture or the folder cannot be read, or no picture in it can.
     init(style: URL, folder: URL, fitting: Bitmap.Fitting?, density: Int) throws {
-        self.style = StylePicture(Self.scaled(try Self.bitmap(style), fitting, density))
-        var contents: [StylePicture] = []
+        self.style = StyleImage(Self.scaled(try Self.bitmap(style), fitting, density))
+        var contents: [StyleImage] = []
         var skipped: [SkippedPicture] = []
         for file in try LabeledFolders.contents(of: folder) where !LabeledFolders.isFolder(file) {
-            do { contents.append(StylePicture(Self.scaled(try Self.bitmap(file), fitting, density))) } catch {
+            do { contents.append(StyleImage(Self.scaled(try Self.bitmap(file), fitting, density))) } catch {
                 skipped.append(SkippedPicture(name: file.lastPathComponent, reason: "\(error)"))
             }
         }
@@ -55,7 +55,7 @@ struct StylePictures: Sendable {
         if let fitting { return bitmap.fitted(fitting, width: density, height: density) }
         let factor = Double(density) / Double(min(bitmap.width, bitmap.height))
         func side(_ length: Int) -> Int {
-            min(max(Int((Double(length) * factor).rounded()), density), StylePicture.maximumSide)
+            min(max(Int((Double(length) * factor).rounded()), density), StyleImage.maximumSide)
         }
         return bitmap.resampled(width: side(bitmap.width), height: side(bitmap.height))
     }

@@ -22,10 +22,10 @@ struct StyleRun: TrainingRun {
     static let taskName = "MLStyleTransfer"
 
     private var options: StyleOptions
-    private let style: StylePicture
-    private let contents: [StylePicture]
+    private let style: StyleImage
+    private let contents: [StyleImage]
     /// The picture whose drawing shows the progress.
-    private let shown: StylePicture
+    private let shown: StyleImage
     private let loss: LossNetwork
     let fingerprint: UInt64
     private var trainer: StyleTrainer
@@ -34,7 +34,7 @@ struct StyleRun: TrainingRun {
     private static let pictureSide = 512
 
     /// - Throws: `MLCreateError` for settings out of range, and when the network that measures style cannot be used.
-    init(_ pictures: StylePictures, shown: StylePicture?, options: StyleOptions) throws {
+    init(_ pictures: StylePictures, shown: StyleImage?, options: StyleOptions) throws {
         let loss = try options.extractor.network()
         try self.init(
             options,
@@ -47,9 +47,9 @@ struct StyleRun: TrainingRun {
 
     private init(
         _ options: StyleOptions,
-        _ style: StylePicture,
-        _ contents: [StylePicture],
-        _ shown: StylePicture,
+        _ style: StyleImage,
+        _ contents: [StyleImage],
+        _ shown: StyleImage,
         _ loss: LossNetwork
     ) throws {
         self.options = options
@@ -129,7 +129,7 @@ struct StyleRun: TrainingRun {
         return writer.bytes
     }
 
-    private static func write(_ picture: StylePicture, _ writer: inout CheckpointWriter) {
+    private static func write(_ picture: StyleImage, _ writer: inout CheckpointWriter) {
         writer.write(Int64(picture.width))
         writer.write(Int64(picture.height))
         writer.write(picture.bytes)
@@ -143,23 +143,23 @@ struct StyleRun: TrainingRun {
         do { options = try JSONDecoder().decode(StyleOptions.self, from: Data(text.utf8)) } catch {
             throw reader.damaged("its options cannot be read")
         }
-        func picture(_ reader: inout CheckpointReader) throws -> StylePicture {
-            let width = try reader.readInt(in: 1...StylePicture.maximumSide, "a width")
-            let height = try reader.readInt(in: 1...StylePicture.maximumSide, "a height")
+        func picture(_ reader: inout CheckpointReader) throws -> StyleImage {
+            let width = try reader.readInt(in: 1...StyleImage.maximumSide, "a width")
+            let height = try reader.readInt(in: 1...StyleImage.maximumSide, "a height")
             let bytes: [UInt8] = try reader.readArray()
-            do { return try StylePicture(width: width, height: height, bytes: bytes) } catch {
+            do { return try StyleImage(width: width, height: height, bytes: bytes) } catch {
                 throw reader.damaged("an image has \(bytes.count) bytes")
             }
         }
-        let mark: UInt64 = try reader.readInteger()
+        let fingerprint: UInt64 = try reader.readInteger()
         let (style, shown) = (try picture(&reader), try picture(&reader))
-        var contents: [StylePicture] = []
+        var contents: [StyleImage] = []
         for _ in 0..<(try reader.readInt(in: 1...1 << 24, "the number of images")) {
             contents.append(try picture(&reader))
         }
         try reader.finish()
         let loss = try options.extractor.network()
-        guard loss.fingerprint == mark else {
+        guard loss.fingerprint == fingerprint else {
             throw MLCreateError.io(
                 reason:
                     "the network that measures style (\(options.extractor)) is not the one that the session was begun "
@@ -174,10 +174,10 @@ struct StyleRun: TrainingRun {
     mutating func restore(state: [UInt8]) throws { try MLCreateError.translating { try trainer.restore(state) } }
 
     /// The picture that shows the progress: in its proportions, at most 512 pixels a side.
-    static func shownPicture(_ file: URL) throws -> StylePicture {
+    static func shownPicture(_ file: URL) throws -> StyleImage {
         let bitmap = try StylePictures.bitmap(file)
         let factor = min(1, Double(pictureSide) / Double(max(bitmap.width, bitmap.height)))
-        return StylePicture(
+        return StyleImage(
             bitmap.resampled(
                 width: max(16, Int((Double(bitmap.width) * factor).rounded())),
                 height: max(16, Int((Double(bitmap.height) * factor).rounded()))

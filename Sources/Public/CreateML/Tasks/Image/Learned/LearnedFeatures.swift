@@ -67,6 +67,6 @@ extension ImageFiles {
     private static func reduced(_ picture: Bitmap) -> Bitmap {
         let limit = PatchDictionary.greatestSide
         guard min(picture.width, picture.height) > limit else { return picture }
-        return picture.converted(to: .rgba).fitted(PictureEncoder.fitting, width: limit, height: limit)
+        return picture.converted(to: .rgba).fitted(ImageFeatureEncoder.fitting, width: limit, height: limit)
     }
 }

@@ -92,7 +92,7 @@ struct PatchDictionary: Hashable, Sendable {
         for (number, picture) in pictures.enumerated() {
             let count = (number + 1) * patchCount / pictures.count - number * patchCount / pictures.count
             let pixels = picture.converted(to: .rgba)
-                .fitted(PictureEncoder.fitting, region: nil, width: side, height: side).pixels
+                .fitted(ImageFeatureEncoder.fitting, region: nil, width: side, height: side).pixels
             for _ in 0..<count {
                 let x = Int.random(in: -margin...side + margin - patch, using: &source)
                 let y = Int.random(in: -margin...side + margin - patch, using: &source)
@@ -193,7 +193,7 @@ struct PatchClusters {
     /// [points of the range, centres].
     private func products(_ range: Range<Int>) -> [Double] {
         var result = [Double](repeating: 0, count: range.count * count)
-        DoubleKernel.dots(
+        DoubleKernel.dotProducts(
             Array(points[range.lowerBound * width..<range.upperBound * width]),
             rows: range.count,
             centres,

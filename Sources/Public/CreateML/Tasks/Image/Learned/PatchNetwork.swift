@@ -69,7 +69,7 @@ extension PatchDictionary {
         network.reshape("fields.all", "features", [width])
         var model = SpecModel()
         model.specificationVersion = 4
-        model.description_p.input = [.picture("image", width: side, height: side, "A picture.")]
+        model.description_p.input = [.image("image", width: side, height: side, "A picture.")]
         model.description_p.output = [.floats("features", [width], "Features that were learned from the pictures.")]
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping

@@ -3,7 +3,7 @@ import Synchronization
 /// Storages by number, for messages that can carry a number but no reference.
 ///
 /// The numbers keep nothing alive: the caller that hands out a number must retain the storage while it may be looked up.
-package enum NumberedStorages {
+package enum StorageRegistry {
     private struct Entry {
         weak var storage: TensorStorage?
     }

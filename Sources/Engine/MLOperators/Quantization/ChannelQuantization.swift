@@ -3,7 +3,7 @@ import MLKernels
 import MLNumerics
 
 /// Scale and zero point as float32 vectors over [outer, channels, inner].
-struct QuantizationLine: Sendable {
+struct ChannelQuantization: Sendable {
     let outer: Int
     let channels: Int
     let inner: Int

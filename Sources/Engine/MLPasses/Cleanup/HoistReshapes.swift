@@ -2,10 +2,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: what follows the linear (an activation, a
-/// residual) then has its final shape and can be fused.
-package struct RaiseReshapes: Pass {
-    package let name = "raise reshapes"
+/// reshape(linear(x)) → linear(reshape(x)) where only the rows are regrouped: the operations after the linear (an
+/// activation, a residual) then have the final shape and can be fused.
+package struct HoistReshapes: Pass {
+    package let name = "hoist reshapes"
     package init() {}
 
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {

@@ -5,13 +5,13 @@ package import MLImages
 package import MLNumerics
 import MLSpecification
 
-/// A Core ML model that turns pictures into features.
-package struct PictureEncoder: Sendable {
-    /// The fitting of pictures of another aspect ratio to the model's size, in training and in predictions: the middle
+/// A Core ML model that turns images into features.
+package struct ImageFeatureEncoder: Sendable {
+    /// The fitting of images of another aspect ratio to the model's size, in training and in predictions: the middle
     /// is cut out, as Vision's requests do by default.
     package static let fitting = Bitmap.Fitting.centerCrop
 
-    /// The name of the picture's input, and of the features' output.
+    /// The name of the image's input, and of the features' output.
     package let inputName: String
     package let outputName: String
     package let width: Int
@@ -21,7 +21,7 @@ package struct PictureEncoder: Sendable {
     private let isGray: Bool
     private let engine: any ModelEngine
 
-    /// Loads a model with one picture as its input.
+    /// Loads a model with one image as its input.
     ///
     /// - Parameters:
     ///   - file: The model.
@@ -36,33 +36,33 @@ package struct PictureEncoder: Sendable {
             ModelError(.invalidInput, "the model cannot extract features: \(text)", at: path)
         }
         let needed = engine.interface.input.filter { !$0.type.isOptional }
-        guard needed.count == 1, case .imageType(let image)? = needed[0].type.type else {
+        guard needed.count == 1, case .imageType(let imageType)? = needed[0].type.type else {
             throw incompatible("it takes \(needed.map(\.name).joined(separator: ", ")), not one picture")
         }
-        guard image.width > 0, image.height > 0 else {
+        guard imageType.width > 0, imageType.height > 0 else {
             throw incompatible("its picture '\(needed[0].name)' has no size")
         }
         outputName = try FeatureOutput.name(output, in: engine.interface, incompatible)
         inputName = needed[0].name
-        (width, height) = (Int(image.width), Int(image.height))
-        isGray = image.colorSpace == .grayscale || image.colorSpace == .grayscaleFloat16
+        (width, height) = (Int(imageType.width), Int(imageType.height))
+        isGray = imageType.colorSpace == .grayscale || imageType.colorSpace == .grayscaleFloat16
         self.engine = engine
         let black = Bitmap(width: width, height: height, layout: isGray ? .gray : .rgba)
         featureCount = try Self.features(engine, black, inputName, outputName).count
         guard featureCount > 0 else { throw incompatible("its output '\(outputName)' is empty") }
     }
 
-    /// A picture in the model's size.
-    package func fitted(_ picture: Bitmap, region: Bitmap.Box? = nil) -> Bitmap {
-        picture.converted(to: isGray ? .gray : .rgba)
+    /// An image in the model's size.
+    package func fitted(_ image: Bitmap, region: Bitmap.Box? = nil) -> Bitmap {
+        image.converted(to: isGray ? .gray : .rgba)
             .fitted(Self.fitting, region: region, width: width, height: height)
     }
 
-    /// The features of a picture in the model's size.
+    /// The features of an image in the model's size.
     ///
     /// - Throws: `.numerical` for features that are not finite, and the model's errors.
-    package func features(of picture: Bitmap) throws(ModelError) -> [Float] {
-        let values = try Self.features(engine, picture.converted(to: isGray ? .gray : .rgba), inputName, outputName)
+    package func features(of image: Bitmap) throws(ModelError) -> [Float] {
+        let values = try Self.features(engine, image.converted(to: isGray ? .gray : .rgba), inputName, outputName)
         guard values.allSatisfy(\.isFinite) else {
             throw ModelError(.invalidInput, "the feature extractor gives values that are not finite for this picture")
         }
@@ -71,17 +71,17 @@ package struct PictureEncoder: Sendable {
 
     private static func features(
         _ engine: any ModelEngine,
-        _ picture: Bitmap,
+        _ image: Bitmap,
         _ input: String,
         _ output: String
     ) throws(ModelError) -> [Float] {
-        let image = ImageBuffer(
-            picture.pixels,
-            width: picture.width,
-            height: picture.height,
-            format: picture.layout == .gray ? .gray8 : .rgba8
+        let buffer = ImageBuffer(
+            image.pixels,
+            width: image.width,
+            height: image.height,
+            format: image.layout == .gray ? .gray8 : .rgba8
         )
-        guard case .tensor(let tensor)? = try engine.prediction(from: [input: .image(image)])[output] else {
+        guard case .tensor(let tensor)? = try engine.prediction(from: [input: .image(buffer)])[output] else {
             throw ModelError(.invalidModel, "the feature extractor gives no array '\(output)'")
         }
         return tensor.floatValues

@@ -5,20 +5,20 @@ import MLNumerics
 import MLSpecification
 import Testing
 
-@Suite struct PictureAugmentationTests {
+@Suite struct ImageAugmentationTests {
     /// An extractor of pictures of 24 × 24 pixels, whose features are the means of its colours.
-    private func encoder() throws -> PictureEncoder {
+    private func encoder() throws -> ImageFeatureEncoder {
         var network = NetworkLayers(.float32)
         network.globalMean("image", "pool")
         network.reshape("pool", "features", [3])
         var model = SpecModel()
         model.specificationVersion = 4
-        model.description_p.input = [.picture("image", width: 24, height: 24, "")]
+        model.description_p.input = [.image("image", width: 24, height: 24, "")]
         model.description_p.output = [.floats("features", [3], "")]
         model.neuralNetwork.layers = network.layers
         model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping
         model.neuralNetwork.imageInputShapeMapping = .rank4ImageMapping
-        return try PictureEncoder(ModelFile(specification: model))
+        return try ImageFeatureEncoder(ModelFile(specification: model))
     }
 
     /// A picture of 48 × 36 pixels: red rises to the right, green downwards; blue is a chequerboard.
@@ -60,7 +60,7 @@ import Testing
         let encoder = try encoder()
         let plain = encoder.fitted(picture)
         for seed in 0..<20 as Range<UInt64> {
-            func changed(_ augmentation: PictureAugmentation) -> Bitmap {
+            func changed(_ augmentation: ImageAugmentation) -> Bitmap {
                 var source = SplitMix64(seed: seed)
                 let result = augmentation.changed(picture, encoder, &source)
                 var again = SplitMix64(seed: seed)
@@ -88,6 +88,6 @@ import Testing
             #expect(values(rotation, 1)[22 * 24 + 12] > values(rotation, 1)[2 * 24 + 12] + 60)
         }
         var source = SplitMix64(seed: 1)
-        #expect(PictureAugmentation.rotation.changed(picture, encoder, &source) != plain)
+        #expect(ImageAugmentation.rotation.changed(picture, encoder, &source) != plain)
     }
 }

@@ -2,10 +2,10 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// slice(cast(x16)) → cast(slice(x16)) where the slice is smaller than x16: of a float16 state, only what is read is
-/// converted.
-package struct ReadHalfParts: Pass {
-    package let name = "read parts of halves"
+/// slice(cast(x16)) → cast(slice(x16)) where the slice is smaller than x16: only the part of a float16 state that is
+/// read is converted.
+package struct SliceBeforeWidening: Pass {
+    package let name = "slice before widening"
     package init() {}
 
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {

@@ -2,10 +2,10 @@ import MLKernels
 package import MLGraph
 package import MLNumerics
 
-/// The whole numbers that stand for reals once a `quantize` and a `dequantize` become two steps without a zero point:
-/// clamp(round(x / scale), low, high), halves to even, each worth `step`.
+/// Linear quantisation without a zero point, to which a `quantize` and a `dequantize` are rewritten: x becomes the
+/// integer clamp(round(x / scale), low, high), halves to even, which stands for that multiple of `step`.
 package struct QuantizationGrid: Hashable, Sendable, Codable {
-    /// The divisor of the numbers.
+    /// The divisor of a number before rounding.
     package var scale: Double
     /// The value of the integer 1, usually the scale.
     package var step: Double
@@ -23,30 +23,31 @@ package struct QuantizationGrid: Hashable, Sendable, Codable {
         self.high = high
     }
 
-    /// The greatest magnitude of a whole number.
+    /// The greatest magnitude of a quantised integer.
     package var reach: Int { Swift.max(Swift.abs(low), Swift.abs(high)) }
 
-    /// How the whole numbers are stored: as bytes when all are in 0...127, which products of bytes need.
+    /// The type of the quantised integers: uint8 when all are in 0...127, as products of bytes require, otherwise
+    /// int16.
     package var scalarType: ScalarType { low >= 0 && high <= 127 ? .uint8 : .int16 }
 
-    /// The same without numbers below zero; `nil` when it has none.
+    /// The same with `low` at least 0; `nil` when there are no such integers.
     package var nonNegative: QuantizationGrid? {
         guard low < 0, high >= 0 else { return nil }
         return QuantizationGrid(scale: scale, step: step, low: 0, high: high)
     }
 
-    /// The whole number for `x`.
-    func whole(_ x: Double) -> Double {
+    /// The quantised integer for `x`.
+    func quantize(_ x: Double) -> Double {
         let quotient = (x / scale).rounded(.toNearestOrEven)
         return quotient > Double(low) ? Swift.min(quotient, Double(high)) : Double(low)
     }
 
-    var numbers: NumberGrid {
-        NumberGrid(inverse: Float(1 / scale), step: Float(step), low: Float(low), high: Float(high))
+    var quantizer: LinearQuantizer {
+        LinearQuantizer(inverse: Float(1 / scale), step: Float(step), low: Float(low), high: Float(high))
     }
 }
 
-/// Reals as whole numbers of a grid.
+/// Quantises numbers by a grid.
 ///
 /// x [d…] of float32 → [d…] of the grid's type, int16 or uint8. Only passes create it.
 package struct ToGrid: Operator {
@@ -59,7 +60,7 @@ package struct ToGrid: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let values = operands[0].values.map { grid.whole($0) }
+        let values = operands[0].values.map { grid.quantize($0) }
         return [Tensor(values: values, scalarType: grid.scalarType, shape: operands[0].shape)]
     }
 
@@ -67,11 +68,11 @@ package struct ToGrid: Operator {
         guard let x = request.operand(0), x.scalarType == .float32, x.layout == request.results[0].layout else {
             return []
         }
-        let (numbers, count, type) = (grid.numbers, x.count, grid.scalarType)
+        let (quantizer, count, type) = (grid.quantizer, x.count, grid.scalarType)
         return [
             Kernel("quantize to \(type)") { context in
-                let y = WholeResults(context.result(), areBytes: type == .uint8)
-                numbers.whole(context.floats(0), into: y, count: count)
+                let y = MutableQuantizedIntegers(context.result(), areBytes: type == .uint8)
+                quantizer.quantize(context.floats(0), into: y, count: count)
             }
         ]
     }
@@ -79,7 +80,7 @@ package struct ToGrid: Operator {
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 }
 
-/// Whole numbers as the reals that they stand for: step · x.
+/// Dequantises integers: step · x.
 ///
 /// x [d…] of int16 or uint8 → [d…] of float32. Only passes create it.
 package struct FromGrid: Operator {
@@ -103,8 +104,8 @@ package struct FromGrid: Operator {
         let (step, count, type) = (Float(step), x.count, x.scalarType)
         return [
             Kernel("dequantize \(type)") { context in
-                let x = WholeNumbers(context.operand(0), areBytes: type == .uint8)
-                NumberGrid.reals(x, step: step, into: context.resultFloats(), count: count)
+                let x = QuantizedIntegers(context.operand(0), areBytes: type == .uint8)
+                LinearQuantizer.dequantize(x, step: step, into: context.resultFloats(), count: count)
             }
         ]
     }
@@ -112,7 +113,7 @@ package struct FromGrid: Operator {
     package func layoutRole(_ operands: Operands) -> LayoutRole { .agnostic }
 }
 
-/// Reals rounded to a grid: `ToGrid` and `FromGrid` in one step.
+/// Fake quantisation: `ToGrid` and `FromGrid` in one step.
 ///
 /// x [d…] of float32 → [d…] of float32. Only passes create it.
 package struct OntoGrid: Operator {
@@ -123,7 +124,7 @@ package struct OntoGrid: Operator {
     package func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] { [try operands.type(0)] }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let values = operands[0].values.map { grid.whole($0) * grid.step }
+        let values = operands[0].values.map { grid.quantize($0) * grid.step }
         return [Tensor(values: values, scalarType: operands.scalarType(), shape: operands[0].shape)]
     }
 
@@ -131,10 +132,10 @@ package struct OntoGrid: Operator {
         guard let x = request.operand(0), request.isAll(.float32), x.layout == request.results[0].layout else {
             return []
         }
-        let (numbers, count) = (grid.numbers, x.count)
+        let (quantizer, count) = (grid.quantizer, x.count)
         return [
             Kernel("round to quantized", inPlaceOperands: [0]) { context in
-                numbers.rounded(context.floats(0), into: context.resultFloats(), count: count)
+                quantizer.fakeQuantize(context.floats(0), into: context.resultFloats(), count: count)
             }
         ]
     }

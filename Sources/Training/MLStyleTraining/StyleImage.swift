@@ -1,14 +1,14 @@
 package import MLImages
 package import MLNumerics
 
-/// A picture as training uses it: rows of red, green and blue bytes, without alpha.
-package struct StylePicture: Sendable, Hashable {
+/// An image as training uses it: rows of red, green and blue bytes, without alpha.
+package struct StyleImage: Sendable, Hashable {
     package let width: Int
     package let height: Int
     /// `width * height * 3` bytes.
     package let bytes: [UInt8]
 
-    /// The largest side of a picture that training keeps in memory.
+    /// The largest side of an image that training keeps in memory.
     package static let maximumSide = 4096
 
     /// - Throws: `.malformed` if the number of bytes is not that of the size.
@@ -37,7 +37,7 @@ package struct StylePicture: Sendable, Hashable {
         }
     }
 
-    /// The picture as an opaque bitmap.
+    /// The image as an opaque bitmap.
     package var bitmap: Bitmap {
         var result = Bitmap(width: width, height: height, layout: .rgba)
         for index in 0..<width * height {
@@ -47,10 +47,10 @@ package struct StylePicture: Sendable, Hashable {
         return result
     }
 
-    /// The whole picture: [1, 3, height, width], planes red, green, blue, from 0 to 1.
+    /// The whole image: [1, 3, height, width], planes red, green, blue, from 0 to 1.
     package var tensor: Tensor { crop(x: 0, y: 0, width: width, height: height, isMirrored: false) }
 
-    /// A part of the picture, which must lie inside it, in the form of `tensor`.
+    /// A part of the image, which must lie inside it, in the form of `tensor`.
     package func crop(x: Int, y: Int, width: Int, height: Int, isMirrored: Bool) -> Tensor {
         precondition(x >= 0 && y >= 0 && x + width <= self.width && y + height <= self.height)
         var result = Tensor(uninitialized: .float32, shape: [1, 3, height, width])
@@ -68,7 +68,7 @@ package struct StylePicture: Sendable, Hashable {
         return result
     }
 
-    /// A picture of numbers from 0 to 1, [1, 3, height, width]; others are clamped.
+    /// An image of numbers from 0 to 1, [1, 3, height, width]; others are clamped.
     package init(_ tensor: Tensor) {
         let (height, width) = (tensor.shape[2], tensor.shape[3])
         self.width = width

@@ -2,9 +2,9 @@ import Glibc
 package import MLImages
 package import MLNumerics
 
-/// A random change of a picture that keeps its class.
-package enum PictureAugmentation: Int, Sendable, CaseIterable {
-    /// A part of at least 70 % of the width and height, from any place.
+/// A random change of an image that keeps its class.
+package enum ImageAugmentation: Int, Sendable, CaseIterable {
+    /// A part of at least 70 % of the width and height, from any position.
     case crop
     /// A rotation by up to 30 degrees to either side; uncovered pixels take the nearest pixel at the edge.
     case rotation
@@ -17,36 +17,37 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
     /// The mirror image.
     case flip
 
-    /// A changed copy of a picture.
+    /// A changed copy of an image.
     ///
     /// - Parameters:
-    ///   - picture: An upright picture of any size.
-    ///   - encoder: Brings pictures to the extractor's size.
+    ///   - image: An upright image of any size.
+    ///   - encoder: Brings images to the extractor's size.
     ///   - source: The source of random numbers.
-    /// - Returns: The changed picture, in the extractor's size.
-    package func changed(_ picture: Bitmap, _ encoder: PictureEncoder, _ source: inout SplitMix64) -> Bitmap {
+    /// - Returns: The changed image, in the extractor's size.
+    package func changed(_ image: Bitmap, _ encoder: ImageFeatureEncoder, _ source: inout SplitMix64) -> Bitmap {
         switch self {
-        case .crop: return encoder.fitted(picture, region: Self.part(of: picture, encoder, &source))
+        case .crop: return encoder.fitted(image, region: Self.part(of: image, encoder, &source))
         case .rotation:
             let angle = Double.random(in: -30...30, using: &source) * .pi / 180
-            return Self.rotated(encoder.fitted(picture), by: angle)
+            return Self.rotated(encoder.fitted(image), by: angle)
         case .blur:
-            let fitted = encoder.fitted(picture)
+            let fitted = encoder.fitted(image)
             let deviation = Double.random(in: 1...3, using: &source) * Double(fitted.width) / 224
             return Self.blurred(fitted, max(deviation, 0.7))
         case .exposure:
             let factor = exp2(Double.random(in: 0.35...1, using: &source))
-            return Self.lit(encoder.fitted(picture), by: Bool.random(using: &source) ? factor : 1 / factor)
+            return Self.lit(encoder.fitted(image), by: Bool.random(using: &source) ? factor : 1 / factor)
         case .noise:
             let deviation = Double.random(in: 0.04...0.1, using: &source) * 255
-            return Self.noisy(encoder.fitted(picture), deviation, &source)
-        case .flip: return encoder.fitted(picture).mirrored
+            return Self.noisy(encoder.fitted(image), deviation, &source)
+        case .flip: return encoder.fitted(image).mirrored
         }
     }
 
-    /// A part of the picture with the extractor's aspect ratio.
-    private static func part(of picture: Bitmap, _ encoder: PictureEncoder, _ source: inout SplitMix64) -> Bitmap.Box {
-        let (width, height) = (Double(picture.width), Double(picture.height))
+    /// A part of the image with the extractor's aspect ratio.
+    private static func part(of image: Bitmap, _ encoder: ImageFeatureEncoder, _ source: inout SplitMix64) -> Bitmap.Box
+    {
+        let (width, height) = (Double(image.width), Double(image.height))
         let ratio = Double(encoder.width) / Double(encoder.height)
         let share = Double.random(in: 0.7...0.95, using: &source)
         let whole = (width: min(width, height * ratio), height: min(height, width / ratio))
@@ -59,11 +60,11 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
         )
     }
 
-    /// The picture turned about its centre, by bilinear interpolation.
-    private static func rotated(_ picture: Bitmap, by angle: Double) -> Bitmap {
-        var result = picture
+    /// The image turned about its centre, by bilinear interpolation.
+    private static func rotated(_ image: Bitmap, by angle: Double) -> Bitmap {
+        var result = image
         let (cosine, sine) = (cos(angle), sin(angle))
-        let (width, height, pixel) = (picture.width, picture.height, picture.layout.bytesPerPixel)
+        let (width, height, pixel) = (image.width, image.height, image.layout.bytesPerPixel)
         let (middleX, middleY) = (Double(width - 1) / 2, Double(height - 1) / 2)
         for y in 0..<height {
             for x in 0..<width {
@@ -75,7 +76,7 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
                 let (u, v) = (sourceX - Double(left), sourceY - Double(top))
                 for component in 0..<pixel {
                     func at(_ x: Int, _ y: Int) -> Double {
-                        Double(picture.pixels[(y * width + x) * pixel + component])
+                        Double(image.pixels[(y * width + x) * pixel + component])
                     }
                     let upper = at(left, top) * (1 - u) + at(right, top) * u
                     let lower = at(left, bottom) * (1 - u) + at(right, bottom) * u
@@ -86,14 +87,14 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
         return result
     }
 
-    /// The picture convolved with a Gaussian, rows first; edges are repeated.
-    private static func blurred(_ picture: Bitmap, _ deviation: Double) -> Bitmap {
+    /// The image convolved with a Gaussian, rows first; edges are repeated.
+    private static func blurred(_ image: Bitmap, _ deviation: Double) -> Bitmap {
         let reach = Int((3 * deviation).rounded(.up))
         var weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * deviation * deviation)) }
         let sum = weights.reduce(0, +)
         weights = weights.map { $0 / sum }
-        var result = picture
-        let (width, height, pixel) = (picture.width, picture.height, picture.layout.bytesPerPixel)
+        var result = image
+        let (width, height, pixel) = (image.width, image.height, image.layout.bytesPerPixel)
         func pass(_ input: [UInt8], _ output: inout [UInt8], isVertical: Bool) {
             for y in 0..<height {
                 for x in 0..<width {
@@ -110,20 +111,20 @@ package enum PictureAugmentation: Int, Sendable, CaseIterable {
                 }
             }
         }
-        var rows = picture.pixels
-        pass(picture.pixels, &rows, isVertical: false)
+        var rows = image.pixels
+        pass(image.pixels, &rows, isVertical: false)
         pass(rows, &result.pixels, isVertical: true)
         return result
     }
 
-    /// The picture with its colours multiplied; alpha is kept.
-    private static func lit(_ picture: Bitmap, by factor: Double) -> Bitmap {
+    /// The image with its colours multiplied; alpha is kept.
+    private static func lit(_ image: Bitmap, by factor: Double) -> Bitmap {
         let values = (0...255).map { UInt8(min((Double($0) * factor).rounded(), 255)) }
-        return picture.mappingColours { values[Int($0)] }
+        return image.mappingColours { values[Int($0)] }
     }
 
-    private static func noisy(_ picture: Bitmap, _ deviation: Double, _ source: inout SplitMix64) -> Bitmap {
-        picture.mappingColours { value in
+    private static func noisy(_ image: Bitmap, _ deviation: Double, _ source: inout SplitMix64) -> Bitmap {
+        image.mappingColours { value in
             // The sum of four uniform numbers: close to a Gaussian, and bounded.
             var sum = 0.0
             for _ in 0..<4 { sum += Double.random(in: -1...1, using: &source) }
@@ -136,7 +137,7 @@ extension Bitmap {
     /// The mirror image, left and right exchanged.
     package var mirrored: Bitmap { upright(fromExifOrientation: 2) }
 
-    /// The picture with another value for each component but alpha.
+    /// The image with another value for each component but alpha.
     fileprivate func mappingColours(_ change: (UInt8) -> UInt8) -> Bitmap {
         var result = self
         let pixel = layout.bytesPerPixel
