@@ -69,7 +69,7 @@ struct PassText: Sendable {
         return builder.finished(outputs: outputs.map { (builder.graph[$0].name, $0) })
     }
 
-    static let all = cleaning + halves + integers + fusions + wideFusions + separable + preparation
+    static let all = cleaning + halves + integers + fusions + wideFusions + attention + separable + preparation
 }
 
 extension GraphBuilder {

@@ -313,7 +313,7 @@ extension PassText {
                 func main(tensor<fp32, [1, 1, 2, 2]> q, tensor<fp32, [1, 1, 3, 2]> k, tensor<fp32, [1, 1, 3, 2]> v, \
                 tensor<fp32, [1, 1, 2, 3]> mask) {
                     tensor<fp32, [1, 1, 2, 2]> y = scaled_dot_product_attention(q, k, v, mask, scale = 0.5, \
-                isCausal = false, heads = none)
+                isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
                 } -> (y: y)
                 """
         ) { builder in
@@ -341,7 +341,7 @@ extension PassText {
                 func main(tensor<fp32, [1, 1, 2, 2]> q, tensor<fp32, [1, 1, 2, 2]> k, tensor<fp32, [1, 1, 2, 2]> v) {
                     tensor<fp32, [1, 1, 2, 2]> %10 = transpose(k, permutation = [0, 1, 2, 3])
                     tensor<fp32, [1, 1, 2, 2]> y = scaled_dot_product_attention(q, %10, v, [0, -inf, 0, 0], \
-                scale = 1.0, isCausal = false, heads = none)
+                scale = 1.0, isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
                 } -> (y: y)
                 """
         ) { builder in
@@ -380,13 +380,13 @@ extension PassText {
                     tensor<fp32, [1, 2, 3, 2]> heads of k = transpose(k, permutation = [0, 2, 1, 3])
                     tensor<fp32, [1, 2, 3, 2]> heads of v = transpose(v, permutation = [0, 2, 1, 3])
                     tensor<fp32, [1, 2, 3, 2]> y = scaled_dot_product_attention(heads of q, heads of k, heads of v, \
-                scale = 0.5, isCausal = false, heads = none)
+                scale = 0.5, isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
                 } -> (y: y)
                 """,
             to: """
                 func main(tensor<fp32, [1, 3, 2, 2]> q, tensor<fp32, [1, 3, 2, 2]> k, tensor<fp32, [1, 3, 2, 2]> v) {
                     tensor<fp32, [1, 3, 2, 2]> %7 = scaled_dot_product_attention(q, k, v, none, scale = 0.5, \
-                isCausal = false, heads = 2)
+                isCausal = false, heads = 2, sharesKeys = false, keysAreTokensFirst = false)
                     tensor<fp32, [1, 2, 3, 2]> y = transpose(%7, permutation = [0, 2, 1, 3])
                 } -> (y: y)
                 """
@@ -406,7 +406,7 @@ extension PassText {
                 tensor<fp32, [1, 2, 3, 2]> heads of q = transpose(q, permutation = [0, 2, 1, 3])
                 tensor<fp32, [1, 2, 3, 2]> heads of k = transpose(k, permutation = [0, 2, 1, 3])
                 tensor<fp32, [1, 2, 3, 2]> y = scaled_dot_product_attention(heads of q, heads of k, v, scale = 0.5, \
-            isCausal = false, heads = none)
+            isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
             } -> (y: y)
             """
         ) { builder in

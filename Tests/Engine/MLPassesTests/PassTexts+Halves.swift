@@ -57,7 +57,7 @@ extension PassText {
                 func main(tensor<fp16, [3, 2]> part, tensor<int32, [1, 1]> places, tensor<fp32, [1, 2]> new) {
                     tensor<fp32, [3, 2]> wide = cast(part, scalarType = float32)
                     tensor<fp32, [3, 2]> updated = scatter_nd(wide, places, new, mode = update, \
-                indexRule = IndexRule(isValidated: false))
+                indexRule = IndexRule(isValidated: false), leadingIndices = [])
                     tensor<fp16, [3, 2]> y = cast(updated, scalarType = float16)
                 } -> (y: y)
                 """,
@@ -65,7 +65,7 @@ extension PassText {
                 func main(tensor<fp16, [3, 2]> part, tensor<int32, [1, 1]> places, tensor<fp32, [1, 2]> new) {
                     tensor<fp16, [1, 2]> %6 = cast(new, scalarType = float16)
                     tensor<fp16, [3, 2]> %7 = scatter_nd(part, places, %6, mode = update, \
-                indexRule = IndexRule(isValidated: false))
+                indexRule = IndexRule(isValidated: false), leadingIndices = [])
                     tensor<fp32, [3, 2]> updated = cast(%7, scalarType = float32)
                     tensor<fp16, [3, 2]> y = cast(updated, scalarType = float16)
                 } -> (y: y)
@@ -85,10 +85,10 @@ extension PassText {
             func main(tensor<fp16, [3, 2]> x, tensor<int32, [1, 1]> places, tensor<fp32, [1, 2]> new) {
                 tensor<fp32, [3, 2]> wide = cast(x, scalarType = float32)
                 tensor<fp32, [3, 2]> sum = scatter_nd(wide, places, new, mode = add, \
-            indexRule = IndexRule(isValidated: false))
+            indexRule = IndexRule(isValidated: false), leadingIndices = [])
                 tensor<fp16, [3, 2]> y = cast(sum, scalarType = float16)
                 tensor<fp32, [3, 2]> z = scatter_nd(wide, places, new, mode = update, \
-            indexRule = IndexRule(isValidated: false))
+            indexRule = IndexRule(isValidated: false), leadingIndices = [])
             } -> (y: y, z: z)
             """
         ) { builder in

@@ -115,7 +115,7 @@ package enum AttentionKernel {
 }
 
 /// The elements of keys and values that attention reads: `Float`, and `UInt16` for half floats.
-package protocol AttentionElement {
+package protocol AttentionElement: SendableMetatype {
     static var isHalf: Bool { get }
 }
 

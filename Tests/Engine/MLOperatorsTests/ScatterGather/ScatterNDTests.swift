@@ -23,6 +23,20 @@ import Testing
             constants: [1],
             expected: [tensor([0, 1, 2, 3, 8, 9], [3, 2])]
         ),
+        OperatorProblem(
+            "leading indices",
+            ScatterND(mode: .add, leadingIndices: [1, 0]),
+            [counting([2, 2, 2, 2]), Tensor([1] as [Int32], shape: [1, 1]), tensor([20, 30], [1, 2])],
+            constants: [1],
+            expected: [tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 41, 12, 13, 14, 15], [2, 2, 2, 2])]
+        ),
+        OperatorProblem(
+            "negative indices behind leading ones",
+            ScatterND(mode: .update, leadingIndices: [2]),
+            [counting([3, 2]), Tensor([-1] as [Int32], shape: [1, 1]), tensor([9], [1])],
+            constants: [1],
+            expected: [tensor([0, 1, 2, 3, 4, 9], [3, 2])]
+        ),
     ]
 
     @Test(arguments: problems) func problem(_ problem: OperatorProblem) { #expect(problem.failures() == []) }
@@ -48,6 +62,19 @@ import Testing
                 tolerance: 1e-3
             )
             #expect(elements.failures() == [])
+        }
+    }
+
+    @Test func leadingIndicesOutsideAreErrors() {
+        for leading in [[2], [-1], [0, 0, 0]] {
+            #expect(throws: ModelError.self) {
+                try OperatorTrial.reference(
+                    ScatterND(mode: .update, leadingIndices: leading),
+                    counting([2, 2, 2]),
+                    Tensor([0] as [Int32], shape: [1, 1]),
+                    OperatorTrial.floats([1, 2], [1, 2])
+                )
+            }
         }
     }
 

@@ -70,6 +70,7 @@ import TestSupport
         var v: [Int]
         var mask: [Int]?
         var maskType = ScalarType.float32
+        var keyType = ScalarType.float32
     }
 
     static let problems: [Problem] = [
@@ -83,12 +84,37 @@ import TestSupport
         Problem(op: .init(heads: 4), q: [2, 5, 32], k: [2, 6, 32], v: [2, 6, 32], mask: [2, 1, 5, 6]),
         Problem(op: .init(heads: 3), q: [2, 5, 3, 8], k: [2, 6, 3, 8], v: [2, 6, 3, 8]),
         Problem(op: .init(), q: [1, 8, 1, 64], k: [1, 8, 33, 64], v: [1, 8, 33, 64]),
+        Problem(op: .init(sharesKeys: true), q: [2, 6, 5, 8], k: [2, 2, 7, 8], v: [2, 2, 7, 4], mask: [2, 1, 5, 7]),
+        Problem(op: .init(heads: 6, sharesKeys: true), q: [2, 3, 6, 8], k: [2, 7, 2, 8], v: [2, 7, 2, 8]),
+        Problem(
+            op: .init(keysAreTokensFirst: true),
+            q: [2, 6, 5, 8],
+            k: [2, 7, 6, 8],
+            v: [2, 7, 6, 8],
+            mask: [5, 7]
+        ),
+        Problem(
+            op: .init(sharesKeys: true, keysAreTokensFirst: true),
+            q: [1, 12, 1, 64],
+            k: [1, 40, 4, 64],
+            v: [1, 40, 4, 64],
+            mask: [1, 1, 1, 40],
+            keyType: .float16
+        ),
+        Problem(
+            op: .init(isCausal: true, sharesKeys: true, keysAreTokensFirst: true),
+            q: [2, 4, 20, 20],
+            k: [2, 20, 2, 20],
+            v: [2, 20, 2, 36],
+            keyType: .float16
+        ),
     ]
 
     @Test(arguments: problems) func kernels(problem: Problem) {
         var random = RandomTensors(seed: 12)
         let operands: [Tensor?] = [
-            random.tensor(problem.q), random.tensor(problem.k), random.tensor(problem.v),
+            random.tensor(problem.q), random.tensor(problem.k, problem.keyType),
+            random.tensor(problem.v, problem.keyType),
             problem.mask.map { random.tensor($0, problem.maskType) },
         ]
         let trial = OperatorProblem("attention", problem.op, operands, tolerance: 1e-4, seed: 12)
@@ -101,5 +127,12 @@ import TestSupport
             try OperatorTrial.reference(ScaledDotProductAttention(), q, OperatorTrial.noise([1, 2, 4]), q)
         }
         #expect(throws: ModelError.self) { try OperatorTrial.reference(ScaledDotProductAttention(heads: 2), q, q, q) }
+        let (five, two) = (OperatorTrial.noise([1, 5, 3, 4]), OperatorTrial.noise([1, 2, 3, 4]))
+        for op in [ScaledDotProductAttention(), .init(sharesKeys: true)] {
+            #expect(throws: ModelError.self) { try OperatorTrial.reference(op, five, two, two) }
+        }
+        #expect(throws: ModelError.self) {
+            try OperatorTrial.reference(ScaledDotProductAttention(keysAreTokensFirst: true), q, q, q)
+        }
     }
 }
