@@ -2,12 +2,10 @@
 
     llama_side.py FOLDER [--threads N]
 
-Writes `FOLDER/llama.gguf` if it is missing and prints a JSON line: tokens a second of the prompt and of the generation after
-it, the best of three rounds, and the bytes of the file. Needs the packages gguf and llama-cpp-python. With one thread the times
-are processor times, otherwise times on the clock.
+Writes `FOLDER/llama.gguf` if it is missing and prints the tokens a second of the prompt and of the generation after it, the
+best of three rounds.  With one thread the times are processor times, otherwise times on the clock.
 """
 import argparse
-import json
 import pathlib
 import time
 
@@ -102,7 +100,9 @@ def main():
             row = np.ctypeslib.as_array(llama_cpp.llama_get_logits(model.ctx), (shape.words,))
             model.eval([int(row.argmax())])
         best[1] = max(best[1], options.generated / (clock() - started))
-    print(json.dumps({"prompt": best[0], "generation": best[1], "bytes": path.stat().st_size}))
+    clock_name = "processor time" if options.threads == 1 else "time on the clock"
+    print(f"llama.cpp, Q4_0: prompt of {options.prompt}: {best[0]:.1f} tokens a second, generation: {best[1]:.1f} "
+          f"({options.threads} threads, {clock_name})")
 
 
 if __name__ == "__main__":

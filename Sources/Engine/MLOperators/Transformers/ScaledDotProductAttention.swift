@@ -189,14 +189,14 @@ extension ScaledDotProductAttention {
         let factor = Float(scale ?? 1 / Double(geometry.depth).squareRoot())
         func kernel<Key: AttentionElement>(
             _ name: String,
-            _ keys: @escaping @Sendable (KernelContext, Int) -> UnsafePointer<Key>
+            _ keys: @escaping @Sendable (KernelContext, Int, AttentionGeometry.Layout) -> AttentionKernel.Operand<Key>
         ) -> Kernel {
             Kernel(name) { context in
                 AttentionKernel.attend(
                     shape,
                     query: AttentionKernel.Operand(context.floats(0), strides: geometry.q.strides),
-                    key: AttentionKernel.Operand(keys(context, 1), strides: geometry.k.strides),
-                    value: AttentionKernel.Operand(keys(context, 2), strides: geometry.v.strides),
+                    key: keys(context, 1, geometry.k),
+                    value: keys(context, 2, geometry.v),
                     into: context.resultFloats(),
                     strides: geometry.result.strides,
                     scale: factor,
@@ -205,8 +205,10 @@ extension ScaledDotProductAttention {
                 )
             }
         }
-        guard k.scalarType == .float32 else { return [kernel("attention f16") { $0.halves($1) }] }
-        return [kernel("attention") { $0.floats($1) }]
+        guard k.scalarType == .float32 else {
+            return [kernel("attention f16") { AttentionKernel.Operand($0.halves($1), strides: $2.strides) }]
+        }
+        return [kernel("attention") { AttentionKernel.Operand($0.floats($1), strides: $2.strides) }]
     }
 }
 

@@ -2,8 +2,9 @@ package import MLGraph
 package import MLNumerics
 import MLOperators
 
-/// attention(q, cast(k16), cast(v16)) → attention(q, k16, v16): keys and values of a float16 cache are converted as they
-/// are read. Reshapes of the casts become reshapes of k16 and v16.
+/// attention(q, cast(k16), cast(v16)) → attention(q, k16, v16).
+///
+/// Keys and values of a float16 cache are converted as they are read. Reshapes of the casts become reshapes of k16 and v16.
 package struct ReadHalfKeys: Pass {
     package let name = "read half keys"
     package init() {}

@@ -99,23 +99,6 @@ static void pack_planes(int bits, const uint8_t *codes, long chunk, long width, 
     }
 }
 
-// Whether linear codes are packed for byte shuffles; see planes.inc.
-static int has_nibbles(const cml_isa *isa, const cml_codes *c) {
-    return isa->identifier == CML_ISA_AVX2 && !c->is_table && c->bits == 4;
-}
-
-// Eight terms of linear codes [8][16] as planes.inc reads them.
-static void pack_nibbles(const uint8_t *codes, uint8_t *packed) {
-    for (long line = 0; line < 2; line++, packed += 32, codes += 64) {
-        for (long t = 0; t < 2; t++) {
-            for (long j = 0; j < 16; j++) {
-                const uint8_t *code = codes + t * 16 + j;
-                packed[16 * (j % 8 / 4) + 8 * t + 2 * (j % 4) + j / 8] = (uint8_t)(code[0] | code[32] << 4);
-            }
-        }
-    }
-}
-
 // A chunk of codes [chunk][width] as the words of its panel.
 static void pack_chunk(int bits, const uint8_t *codes, long width, uint8_t *packed) {
     if (bits == 8) {
@@ -184,8 +167,7 @@ static void pack_codes(const job *j, long panel) {
         if (flip) for (long i = 0; i < (end - k0) * width; i++) block[i] ^= flip;
         for (long k = k0; k < padded; k += chunk, packed += each) {
             const uint8_t *given = block + (k - k0) * width;
-            if (has_nibbles(j->isa, c)) pack_nibbles(given, packed);
-            else if (c->bits < 8 && has_planes(j->isa, c)) pack_planes(c->bits, given, chunk, width, packed);
+            if (c->bits < 8 && has_planes(j->isa, c)) pack_planes(c->bits, given, chunk, width, packed);
             else pack_chunk(c->bits, given, width, packed);
         }
     }

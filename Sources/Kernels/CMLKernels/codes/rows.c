@@ -1,4 +1,4 @@
-// Looks up rows of a matrix of codes.
+// Looks up rows of a matrix of codes, and prepares the rows that are multiplied by one.
 #include "../isa/isa.h"
 #include "codes.h"
 
@@ -67,4 +67,26 @@ void cml_gather_codes(const cml_isa *isa, const cml_code_rows *matrix, const int
                       float *target) {
     job j = {isa, matrix, indices, target};
     cml_parallel_for(count, gather_row, &j);
+}
+
+void cml_scale_row(const cml_codes *c, const float *row, float *result) {
+    static const float factors[8] = {1, 0x1p-4f, 0x1p-8f, 0x1p-12f, 0x1p-16f, 0x1p-20f, 0x1p-24f, 0x1p-24f};
+    const long segments = cml_codes_segments(c), terms = segments > 1 ? c->segment : c->k;
+    float *sums = result + c->k;
+    for (long segment = 0; segment < segments; segment++, row += terms, result += terms) {
+        float parts[8] = {0}, sum = 0;
+        long k = 0;
+        for (; k + 8 <= terms; k += 8) {
+            for (long i = 0; i < 8; i++) {
+                result[k + i] = row[k + i] * factors[i];
+                parts[i] += row[k + i];
+            }
+        }
+        for (long i = 0; k < terms; i++, k++) {
+            result[k] = row[k] * factors[i];
+            parts[i] += row[k];
+        }
+        for (long i = 0; i < 8; i++) sum += parts[i];
+        sums[segment] = sum;
+    }
 }

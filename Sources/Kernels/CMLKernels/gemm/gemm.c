@@ -152,6 +152,13 @@ static void multiply(void *context, long index, int worker) {
     if (whole <= 4 && !integers) {
         const cml_stream_kernel *const kernels = streams(isa, call);
         const long step = streamed_rows(isa, codes);
+        float *scaled = NULL;
+        if (codes && cml_scales_rows(isa, codes)) {
+            stream.scaled_row = cml_scaled_row(codes);
+            scaled = cml_scratch(3, sizeof(float) * (size_t)(rows * stream.scaled_row));
+            for (long row = 0; row < rows; row++)
+                cml_scale_row(codes, call->a + a_offset + (row0 + row) * call->lda, scaled + row * stream.scaled_row);
+        }
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             t->k = call->k;
@@ -165,6 +172,7 @@ static void multiply(void *context, long index, int worker) {
             for (long row = row0; row < row0 + rows; row += step) {
                 const long left = row0 + rows - row;
                 t->a = call->a + a_offset + row * call->lda;
+                stream.scaled = scaled ? scaled + (row - row0) * stream.scaled_row : NULL;
                 t->c = call->c + c_offset + row * call->ldc + column;
                 t->residual = e->residual ? e->residual + c_offset + row * e->ldr + column : NULL;
                 kernels[left < step ? left : step](&stream);

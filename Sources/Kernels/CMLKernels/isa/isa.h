@@ -49,6 +49,8 @@ typedef struct {
     long prefetch_bytes;     // distance of the software prefetch
     const cml_codes *codes;  // for kernels of codes, with the panel's number
     long panel;
+    const float *scaled;     // where codes are converted in place (cml_scales_rows): the rows of `a` for them, one every
+    long scaled_row;         // `scaled_row` elements, each followed by the sums of its blocks
 } cml_stream;
 
 // One output row of a depthwise convolution, or a range of its channels.
