@@ -10,7 +10,7 @@ setup:
 	@scripts/setup
 
 build: setup
-	swift build -c release
+	@scripts/build
 
 demo: setup
 	@scripts/demo

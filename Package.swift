@@ -757,6 +757,17 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
+// Every program, for `scripts/build`: building the whole package would build the tools of its dependencies, too.
+let programs = package.targets.filter { $0.type == .executable }
+package.targets.append(
+    .target(
+        name: "AllPrograms",
+        dependencies: programs.map { .target(name: $0.name) },
+        path: "Tests/Support/AllPrograms",
+        swiftSettings: settings
+    )
+)
+
 // Links clang's fuzzer, which builds without it lack: Reliability/fuzz sets this.
 if Context.environment["COREML_FUZZ"] != nil {
     package.targets.append(

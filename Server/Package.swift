@@ -212,3 +212,14 @@ let package = Package(
         ),
     ]
 )
+
+// Every program, for `scripts/build --server`.
+let programs = package.targets.filter { $0.type == .executable }
+package.targets.append(
+    .target(
+        name: "AllServerPrograms",
+        dependencies: programs.map { .target(name: $0.name) },
+        path: "Tests/AllPrograms",
+        swiftSettings: settings
+    )
+)

@@ -121,12 +121,10 @@ struct Case {
     static func attention(_ network: String, positions: Int, heads: Int, size: Int) -> Case {
         let x = Numbers(positions * 3 * heads * size)
         let y = Numbers(positions * heads * size)
-        func operand(_ part: Int) -> AttentionKernel.Operand {
+        func operand(_ part: Int) -> AttentionKernel.Operand<Float> {
             AttentionKernel.Operand(
-                address: UnsafePointer(x.start) + part * heads * size,
-                batchStride: 0,
-                headStride: size,
-                positionStride: 3 * heads * size
+                UnsafePointer(x.start) + part * heads * size,
+                strides: (batch: 0, head: size, position: 3 * heads * size)
             )
         }
         return Case(

@@ -57,7 +57,7 @@ package struct DetectionTrainer: IterativeTraining {
         try settings.validate()
         let objects = examples.flatMap(\.objects)
         guard !objects.isEmpty else {
-            throw ModelError(.invalidInput, "the pictures have no objects to learn; annotate some")
+            throw ModelError(.invalidInput, "the images have no objects to learn; annotate some")
         }
         guard objects.allSatisfy({ (0..<settings.labelCount).contains($0.label) }) else {
             throw ModelError(.invalidInput, "an object has none of the \(settings.labelCount) labels")
@@ -104,7 +104,7 @@ package struct DetectionTrainer: IterativeTraining {
         let inputs = scaling.tensors(batch.map(\.features)) + targets.tensors
         let outputs = try next.step(objective, inputs).map(\.values[0])
         guard outputs[0].isFinite else {
-            throw ModelError(.update, "the loss of iteration \(iteration + 1) is not a number; use other pictures")
+            throw ModelError(.update, "the loss of iteration \(iteration + 1) is not a number; use other images")
         }
         trainer = next
         updateMeans()

@@ -251,7 +251,7 @@ extension Extractor {
         case .joints: throw ModelError(.unsupported, "the networks of '\(name)' are not a file of PyTorch")
         case .miniLM: model = try SentenceNetwork(weights, .miniLM).specification(precision)
         }
-        let what = if case .sentences = subject { "a sentence" } else { "a picture" }
+        let what = if case .sentences = subject { "a sentence" } else { "an image" }
         describe(&model, "\(title): \(featureCount) features of \(what).")
         return model
     }

@@ -19,7 +19,7 @@ struct JointNetwork: Sendable {
         guard engine.interface.input.count == 1, engine.interface.input[0].name == "image",
             case .imageType(let imageType)? = engine.interface.input[0].type.type, imageType.width == imageType.height,
             (1...4096).contains(imageType.width)
-        else { throw ModelError(.invalidModel, "the network does not take one square picture 'image'", at: path) }
+        else { throw ModelError(.invalidModel, "the network does not take one square image 'image'", at: path) }
         size = Int(imageType.width)
     }
 

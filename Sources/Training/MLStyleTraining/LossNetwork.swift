@@ -48,7 +48,7 @@ package struct LossNetwork: Sendable {
         else {
             throw ModelError(
                 .unsupported,
-                "a network that measures style takes one colour picture and nothing else; declare its input as an image",
+                "a network that measures style takes one colour image and nothing else; declare its input as an image",
                 at: file.path
             )
         }
@@ -115,7 +115,7 @@ extension GraphBuilder {
             }
             if map[operand] == nil {
                 guard let tensor = graph.constant(operand) else {
-                    throw ModelError(.unsupported, "'\(graph.label(operand))' is not computed from the picture alone")
+                    throw ModelError(.unsupported, "'\(graph.label(operand))' is not computed from the image alone")
                 }
                 // In float32, as the gradients are.
                 let wide = tensor.scalarType == .float16 ? tensor.converted(to: .float32) : tensor
@@ -172,7 +172,7 @@ private struct PrefixReader {
         guard graph.type(of: input).rank == 4 else {
             throw ModelError(
                 .unsupported,
-                "the network takes pictures as \(graph.type(of: input)), not as [1, 3, H, W]"
+                "the network takes images as \(graph.type(of: input)), not as [1, 3, H, W]"
             )
         }
         self.graph = graph

@@ -16,7 +16,7 @@ package struct StyleImage: Sendable, Hashable {
         guard (1...Self.maximumSide).contains(width), (1...Self.maximumSide).contains(height),
             bytes.count == width * height * 3
         else {
-            throw ModelError(.malformed, "\(bytes.count) bytes are not a picture of \(width) × \(height) pixels")
+            throw ModelError(.malformed, "\(bytes.count) bytes are not an image of \(width) × \(height) pixels")
         }
         self.width = width
         self.height = height

@@ -40,12 +40,12 @@ package struct StyleTrainer: IterativeTraining {
     ) throws(ModelError) {
         try settings.validate()
         guard !contents.isEmpty else {
-            throw ModelError(.invalidInput, "there are no content pictures to train with; add some")
+            throw ModelError(.invalidInput, "there are no content images to train with; add some")
         }
         for (index, image) in contents.enumerated() where min(image.width, image.height) < settings.cropSize {
             throw ModelError(
                 .invalidInput,
-                "content picture \(index + 1) has \(image.width) × \(image.height) pixels; crops of "
+                "content image \(index + 1) has \(image.width) × \(image.height) pixels; crops of "
                     + "\(settings.cropSize) do not fit"
             )
         }
@@ -99,7 +99,7 @@ package struct StyleTrainer: IterativeTraining {
             guard outputs[0].isFinite else {
                 throw ModelError(
                     .update,
-                    "the loss of step \(step + 1) is not a number; train with a lower style strength, other pictures, or another network that measures style"
+                    "the loss of step \(step + 1) is not a number; train with a lower style strength, other images, or another network that measures style"
                 )
             }
             sums[0] += outputs[0]

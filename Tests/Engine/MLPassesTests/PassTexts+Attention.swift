@@ -9,8 +9,28 @@ extension PassText {
         .of(
             FuseAttention(),
             "scores of grouped queries",
-            from: "",
-            to: ""
+            from: """
+                func main(tensor<fp32, [1, 2, 6, 4]> q, tensor<fp32, [1, 2, 5, 4]> k, tensor<fp32, [1, 2, 5, \
+                4]> v, tensor<fp32, [1, 1, 1, 2, 5]> mask) {
+                    tensor<fp32, [1, 2, 6, 5]> scores = matmul(q, k, transposeX = false, transposeY = true)
+                    tensor<fp32, [1, 2, 6, 5]> scaled = mul(scores, 0.5)
+                    tensor<fp32, [1, 2, 3, 2, 5]> grouped = reshape(scaled, [1, 2, 3, 2, 5])
+                    tensor<fp32, [1, 2, 3, 2, 5]> masked = add(grouped, mask)
+                    tensor<fp32, [1, 2, 3, 2, 5]> weights = softmax(masked, axis = -1)
+                    tensor<fp32, [1, 2, 6, 5]> joined = reshape(weights, [1, 2, 6, 5])
+                    tensor<fp32, [1, 2, 6, 4]> y = matmul(joined, v, transposeX = false, transposeY = false)
+                } -> (y: y)
+                """,
+            to: """
+                func main(tensor<fp32, [1, 2, 6, 4]> q, tensor<fp32, [1, 2, 5, 4]> k, tensor<fp32, [1, 2, 5, \
+                4]> v, tensor<fp32, [1, 1, 1, 2, 5]> mask) {
+                    tensor<fp32, [1, 6, 2, 4]> %15 = reshape(q, [1, 6, 2, 4])
+                    tensor<fp32, [1, 1, 2, 5]> %17 = reshape(mask, [1, 1, 2, 5])
+                    tensor<fp32, [1, 6, 2, 4]> %18 = scaled_dot_product_attention(%15, k, v, %17, scale = 0.5, \
+                isCausal = false, heads = none, sharesKeys = true, keysAreTokensFirst = false)
+                    tensor<fp32, [1, 2, 6, 4]> y = reshape(%18, [1, 2, 6, 4])
+                } -> (y: y)
+                """
         ) { builder in
             let (q, k) = (builder.floats("q", [1, 2, 6, 4]), builder.floats("k", [1, 2, 5, 4]))
             let (v, mask) = (builder.floats("v", [1, 2, 5, 4]), builder.floats("mask", [1, 1, 1, 2, 5]))
@@ -25,7 +45,17 @@ extension PassText {
         .of(
             FuseAttention(),
             leaves: "grouped queries whose mask differs within a group",
-            ""
+            """
+            func main(tensor<fp32, [1, 2, 6, 4]> q, tensor<fp32, [1, 2, 5, 4]> k, tensor<fp32, [1, 2, 5, 4]> v, \
+            tensor<fp32, [1, 1, 3, 2, 5]> mask) {
+                tensor<fp32, [1, 2, 6, 5]> scores = matmul(q, k, transposeX = false, transposeY = true)
+                tensor<fp32, [1, 2, 3, 2, 5]> grouped = reshape(scores, [1, 2, 3, 2, 5])
+                tensor<fp32, [1, 2, 3, 2, 5]> masked = add(grouped, mask)
+                tensor<fp32, [1, 2, 3, 2, 5]> weights = softmax(masked, axis = -1)
+                tensor<fp32, [1, 2, 6, 5]> joined = reshape(weights, [1, 2, 6, 5])
+                tensor<fp32, [1, 2, 6, 4]> y = matmul(joined, v, transposeX = false, transposeY = false)
+            } -> (y: y)
+            """
         ) { builder in
             let (q, k) = (builder.floats("q", [1, 2, 6, 4]), builder.floats("k", [1, 2, 5, 4]))
             let (v, mask) = (builder.floats("v", [1, 2, 5, 4]), builder.floats("mask", [1, 1, 3, 2, 5]))
@@ -39,8 +69,26 @@ extension PassText {
         .of(
             ShareKeys(),
             "tiled heads",
-            from: "",
-            to: ""
+            from: """
+                func main(tensor<fp32, [1, 6, 3, 4]> q, tensor<fp32, [1, 2, 1, 5, 4]> k, tensor<fp32, [1, 2, 1, 5, \
+                4]> v) {
+                    tensor<fp32, [1, 2, 3, 5, 4]> tiled k = tile(k, [1, 1, 3, 1, 1])
+                    tensor<fp32, [1, 6, 5, 4]> all k = reshape(tiled k, [1, 6, 5, 4])
+                    tensor<fp32, [1, 2, 3, 5, 4]> tiled v = tile(v, [1, 1, 3, 1, 1])
+                    tensor<fp32, [1, 6, 5, 4]> all v = reshape(tiled v, [1, 6, 5, 4])
+                    tensor<fp32, [1, 6, 3, 4]> y = scaled_dot_product_attention(q, all k, all v, scale = 0.5, \
+                isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
+                } -> (y: y)
+                """,
+            to: """
+                func main(tensor<fp32, [1, 6, 3, 4]> q, tensor<fp32, [1, 2, 1, 5, 4]> k, tensor<fp32, [1, 2, 1, 5, \
+                4]> v) {
+                    tensor<fp32, [1, 2, 5, 4]> %13 = reshape(k, [1, 2, 5, 4])
+                    tensor<fp32, [1, 2, 5, 4]> %15 = reshape(v, [1, 2, 5, 4])
+                    tensor<fp32, [1, 6, 3, 4]> y = scaled_dot_product_attention(q, %13, %15, scale = 0.5, \
+                isCausal = false, heads = none, sharesKeys = true, keysAreTokensFirst = false)
+                } -> (y: y)
+                """
         ) { builder in
             let q = builder.floats("q", [1, 6, 3, 4])
             var operands = [q]
@@ -54,7 +102,17 @@ extension PassText {
         .of(
             ShareKeys(),
             leaves: "heads that are tiled as a whole",
-            ""
+            """
+            func main(tensor<fp32, [1, 6, 3, 4]> q, tensor<fp32, [1, 1, 2, 5, 4]> k, tensor<fp32, [1, 1, 2, 5, \
+            4]> v) {
+                tensor<fp32, [1, 3, 2, 5, 4]> tiled k = tile(k, [1, 3, 1, 1, 1])
+                tensor<fp32, [1, 6, 5, 4]> all k = reshape(tiled k, [1, 6, 5, 4])
+                tensor<fp32, [1, 3, 2, 5, 4]> tiled v = tile(v, [1, 3, 1, 1, 1])
+                tensor<fp32, [1, 6, 5, 4]> all v = reshape(tiled v, [1, 6, 5, 4])
+                tensor<fp32, [1, 6, 3, 4]> y = scaled_dot_product_attention(q, all k, all v, scale = 0.5, \
+            isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
+            } -> (y: y)
+            """
         ) { builder in
             let q = builder.floats("q", [1, 6, 3, 4])
             var operands = [q]
@@ -68,8 +126,22 @@ extension PassText {
         .of(
             FuseHeads(),
             "keys and values alone behind tokens",
-            from: "",
-            to: ""
+            from: """
+                func main(tensor<fp32, [1, 4, 3, 2]> q, tensor<fp32, [1, 5, 2, 2]> k, tensor<fp32, [1, 5, 2, \
+                2]> v) {
+                    tensor<fp32, [1, 2, 5, 2]> heads of k = transpose(k, permutation = [0, 2, 1, 3])
+                    tensor<fp32, [1, 2, 5, 2]> heads of v = transpose(v, permutation = [0, 2, 1, 3])
+                    tensor<fp32, [1, 4, 3, 2]> y = scaled_dot_product_attention(q, heads of k, heads of v, \
+                scale = 0.5, isCausal = false, heads = none, sharesKeys = true, keysAreTokensFirst = false)
+                } -> (y: y)
+                """,
+            to: """
+                func main(tensor<fp32, [1, 4, 3, 2]> q, tensor<fp32, [1, 5, 2, 2]> k, tensor<fp32, [1, 5, 2, \
+                2]> v) {
+                    tensor<fp32, [1, 4, 3, 2]> y = scaled_dot_product_attention(q, k, v, none, scale = 0.5, \
+                isCausal = false, heads = none, sharesKeys = true, keysAreTokensFirst = true)
+                } -> (y: y)
+                """
         ) { builder in
             var operands = [builder.floats("q", [1, 4, 3, 2])]
             for name in ["k", "v"] {
@@ -82,8 +154,22 @@ extension PassText {
         .of(
             ReadHalfKeys(),
             "a cache of float16",
-            from: "",
-            to: ""
+            from: """
+                func main(tensor<fp32, [1, 2, 3, 4]> q, tensor<fp16, [2, 5, 4]> k, tensor<fp16, [1, 2, 5, 4]> v) {
+                    tensor<fp32, [2, 5, 4]> wide k = cast(k, scalarType = float32)
+                    tensor<fp32, [1, 2, 5, 4]> heads of k = reshape(wide k, [1, 2, 5, 4])
+                    tensor<fp32, [1, 2, 5, 4]> wide v = cast(v, scalarType = float32)
+                    tensor<fp32, [1, 2, 3, 4]> y = scaled_dot_product_attention(q, heads of k, wide v, \
+                scale = 0.5, isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
+                } -> (y: y)
+                """,
+            to: """
+                func main(tensor<fp32, [1, 2, 3, 4]> q, tensor<fp16, [2, 5, 4]> k, tensor<fp16, [1, 2, 5, 4]> v) {
+                    tensor<fp16, [1, 2, 5, 4]> %9 = reshape(k, [1, 2, 5, 4])
+                    tensor<fp32, [1, 2, 3, 4]> y = scaled_dot_product_attention(q, %9, v, scale = 0.5, \
+                isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
+                } -> (y: y)
+                """
         ) { builder in
             var operands = [builder.floats("q", [1, 2, 3, 4])]
             let k = try builder.add(Cast(to: .float32), builder.halves("k", [2, 5, 4]), name: "wide k")
@@ -94,7 +180,13 @@ extension PassText {
         .of(
             ReadHalfKeys(),
             leaves: "values that are computed in single precision",
-            ""
+            """
+            func main(tensor<fp32, [1, 2, 3, 4]> q, tensor<fp16, [1, 2, 5, 4]> k, tensor<fp32, [1, 2, 5, 4]> v) {
+                tensor<fp32, [1, 2, 5, 4]> wide k = cast(k, scalarType = float32)
+                tensor<fp32, [1, 2, 3, 4]> y = scaled_dot_product_attention(q, wide k, v, scale = 0.5, \
+            isCausal = false, heads = none, sharesKeys = false, keysAreTokensFirst = false)
+            } -> (y: y)
+            """
         ) { builder in
             let q = builder.floats("q", [1, 2, 3, 4])
             let k = try builder.add(Cast(to: .float32), builder.halves("k", [1, 2, 5, 4]), name: "wide k")
@@ -104,13 +196,48 @@ extension PassText {
         .of(
             ScatterIntoSlices(),
             "a layer's part of a cache",
-            from: "",
-            to: ""
+            from: """
+                func main(tensor<fp16, [2, 4, 3]> cache, tensor<int32, [1, 1]> positions, tensor<fp16, [1, \
+                3]> new) {
+                    tensor<fp16, [4, 3]> layer = slice_by_index(cache, [1, 0, 0], [2, 0, 0], \
+                rule = SliceRule(steps: [], beginMask: [], endMask: [false, true, true], squeezeMask: [true, \
+                false, false]))
+                    tensor<fp16, [4, 3]> changed = scatter_nd(layer, positions, new, mode = update, \
+                indexRule = IndexRule(isValidated: false), leadingIndices = [])
+                    tensor<fp16, [2, 4, 3]> stored = slice_update(cache, changed, [1, 0, 0], [2, 0, 0], \
+                rule = SliceRule(steps: [], beginMask: [], endMask: [false, true, true], squeezeMask: [true, \
+                false, false]))
+                    tensor<fp32, [4, 3]> y = cast(changed, scalarType = float32)
+                } -> (stored: stored, y: y)
+                """,
+            to: """
+                func main(tensor<fp16, [2, 4, 3]> cache, tensor<int32, [1, 1]> positions, tensor<fp16, [1, \
+                3]> new) {
+                    tensor<fp16, [2, 4, 3]> stored = scatter_nd(cache, positions, new, mode = update, \
+                indexRule = IndexRule(isValidated: false), leadingIndices = [1])
+                    tensor<fp16, [4, 3]> changed = slice_by_index(stored, [1, 0, 0], [2, 0, 0], \
+                rule = SliceRule(steps: [], beginMask: [], endMask: [false, true, true], squeezeMask: [true, \
+                false, false]))
+                    tensor<fp32, [4, 3]> y = cast(changed, scalarType = float32)
+                } -> (stored: stored, y: y)
+                """
         ) { builder in try cacheUpdate(&builder, of: [1, 0, 0], squeezing: [true, false, false]) },
         .of(
             ScatterIntoSlices(),
             leaves: "a slice other than the one that was read",
-            ""
+            """
+            func main(tensor<fp16, [2, 4, 3]> cache, tensor<int32, [1, 1]> positions, tensor<fp16, [1, 3]> new) {
+                tensor<fp16, [4, 3]> layer = slice_by_index(cache, [1, 0, 0], [2, 0, 0], \
+            rule = SliceRule(steps: [], beginMask: [], endMask: [false, true, true], squeezeMask: [true, false, \
+            false]))
+                tensor<fp16, [4, 3]> changed = scatter_nd(layer, positions, new, mode = update, \
+            indexRule = IndexRule(isValidated: false), leadingIndices = [])
+                tensor<fp16, [2, 4, 3]> stored = slice_update(cache, changed, [0, 0, 0], [2, 0, 0], \
+            rule = SliceRule(steps: [], beginMask: [], endMask: [false, true, true], squeezeMask: [true, false, \
+            false]))
+                tensor<fp32, [4, 3]> y = cast(changed, scalarType = float32)
+            } -> (stored: stored, y: y)
+            """
         ) { builder in try cacheUpdate(&builder, of: [0, 0, 0], squeezing: [true, false, false]) },
     ]
 

@@ -206,7 +206,7 @@ import MLExtractors
         #expect(message(Flat.table([0: .uint32(3)]).buffer()).contains("no graph"))
         var two = TFLiteNetwork()
         two.inputs = [two.value("a", [1, 4, 4, 3]), two.value("b", [1, 4, 4, 3])]
-        #expect(message(two.bytes).contains("one picture in colour"))
+        #expect(message(two.bytes).contains("one image in colour"))
     }
 
     /// Files that are cut off or changed anywhere are errors or networks, never a crash.

@@ -37,10 +37,10 @@ package struct ImageFeatureEncoder: Sendable {
         }
         let needed = engine.interface.input.filter { !$0.type.isOptional }
         guard needed.count == 1, case .imageType(let imageType)? = needed[0].type.type else {
-            throw incompatible("it takes \(needed.map(\.name).joined(separator: ", ")), not one picture")
+            throw incompatible("it takes \(needed.map(\.name).joined(separator: ", ")), not one image")
         }
         guard imageType.width > 0, imageType.height > 0 else {
-            throw incompatible("its picture '\(needed[0].name)' has no size")
+            throw incompatible("its image '\(needed[0].name)' has no size")
         }
         outputName = try FeatureOutput.name(output, in: engine.interface, incompatible)
         inputName = needed[0].name
@@ -64,7 +64,7 @@ package struct ImageFeatureEncoder: Sendable {
     package func features(of image: Bitmap) throws(ModelError) -> [Float] {
         let values = try Self.features(engine, image.converted(to: isGray ? .gray : .rgba), inputName, outputName)
         guard values.allSatisfy(\.isFinite) else {
-            throw ModelError(.invalidInput, "the feature extractor gives values that are not finite for this picture")
+            throw ModelError(.invalidInput, "the feature extractor gives values that are not finite for this image")
         }
         return values
     }

@@ -71,7 +71,7 @@ package struct TFLiteConverter {
     private mutating func model(_ interface: Interface) throws(ModelError) -> SpecModel {
         guard file.inputs.count == 1, let input = file.inputs.first, case let tensor = file.tensors[input],
             tensor.scalar == .float32, tensor.shape.count == 4, tensor.shape[0] == 1, tensor.shape[3] == 3
-        else { throw unsupported("an input other than one picture in colour, [1, height, width, 3] in float32") }
+        else { throw unsupported("an input other than one image in colour, [1, height, width, 3] in float32") }
         values[input] = Value(name: "image", shape: tensor.shape)
         for operation in file.operators {
             for number in operation.inputs { readers[number, default: 0] += 1 }
@@ -171,7 +171,7 @@ package struct TFLiteConverter {
     func image(_ number: Int) throws(ModelError) -> Value {
         let value = try self.value(number)
         guard value.shape.count == 4, value.shape[0] == 1 else {
-            throw unsupported("an operator for pictures on the shape \(value.shape)")
+            throw unsupported("an operator for images on the shape \(value.shape)")
         }
         return value
     }

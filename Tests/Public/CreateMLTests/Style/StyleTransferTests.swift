@@ -236,7 +236,7 @@ import Testing
         array.description_p.input[0].type.multiArrayType.dataType = .float32
         array.neuralNetwork.preprocessing = []
         try ModelFile.writeModel(array, to: files.network.path)
-        #expect(message(files.style, files.contents).contains("one colour picture"))
+        #expect(message(files.style, files.contents).contains("one colour image"))
     }
 
     @Test func `A picture that is too small is refused`() throws {

@@ -1,0 +1,1 @@
+// Nothing: this target exists for its dependencies, which Package.swift states.
