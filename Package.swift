@@ -757,13 +757,13 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
-// Every program, for `scripts/build`: building the whole package would build the tools of its dependencies, too.
-let programs = package.targets.filter { $0.type == .executable }
+// Every target but tests, for `scripts/build`: building the whole package would build the tools of its dependencies, too.
+let buildable = package.targets.filter { [.regular, .executable].contains($0.type) }
 package.targets.append(
     .target(
-        name: "AllPrograms",
-        dependencies: programs.map { .target(name: $0.name) },
-        path: "Tests/Support/AllPrograms",
+        name: "AllTargets",
+        dependencies: buildable.map { .target(name: $0.name) },
+        path: "Tests/Support/AllTargets",
         swiftSettings: settings
     )
 )

@@ -213,13 +213,13 @@ let package = Package(
     ]
 )
 
-// Every program, for `scripts/build --server`.
-let programs = package.targets.filter { $0.type == .executable }
+// Every target but tests, for `scripts/build --server`.
+let buildable = package.targets.filter { [.regular, .executable].contains($0.type) }
 package.targets.append(
     .target(
-        name: "AllServerPrograms",
-        dependencies: programs.map { .target(name: $0.name) },
-        path: "Tests/AllPrograms",
+        name: "AllServerTargets",
+        dependencies: buildable.map { .target(name: $0.name) },
+        path: "Tests/AllTargets",
         swiftSettings: settings
     )
 )
