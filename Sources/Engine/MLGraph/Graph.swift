@@ -23,15 +23,19 @@ package struct Value: Sendable {
 }
 
 /// One step of a program: an operator applied to operands.
-package struct Operation: Sendable {
-    package var op: any Operator
+///
+/// Immutable and shared by reference: rewrites copy lists of thousands of operations and change a few of them.
+package final class Operation: Sendable {
+    package let op: any Operator
     /// The operands in the order that the operator documents; `nil` for an absent optional operand.
-    package var operands: [ValueID?]
-    package var results: [ValueID]
+    package let operands: [ValueID?]
+    package let results: [ValueID]
     /// The bodies of control flow.
-    package var blocks: [Block]
+    package let blocks: [Block]
     /// The origin of the operation: "layer 'conv1'", "operation 'y' (conv)".
-    package var location: String
+    package let location: String
+    /// The type of `op`.
+    private let kind: ObjectIdentifier
 
     package init(
         _ op: any Operator,
@@ -45,6 +49,24 @@ package struct Operation: Sendable {
         self.results = results
         self.blocks = blocks
         self.location = location
+        kind = ObjectIdentifier(type(of: op))
+    }
+
+    /// Whether the operator is an `O`. Faster than `op is O`, which copies the operator.
+    package func `is`<O: Operator>(_ type: O.Type) -> Bool { kind == ObjectIdentifier(type) }
+
+    /// The operator, if it is an `O`. Faster than `op as? O` where it is not.
+    package func `as`<O: Operator>(_ type: O.Type) -> O? { kind == ObjectIdentifier(type) ? op as? O : nil }
+
+    /// The operation with other operands, results or bodies.
+    package func with(operands: [ValueID?]? = nil, results: [ValueID]? = nil, blocks: [Block]? = nil) -> Operation {
+        Operation(
+            op,
+            operands: operands ?? self.operands,
+            results: results ?? self.results,
+            blocks: blocks ?? self.blocks,
+            location: location
+        )
     }
 }
 
@@ -82,6 +104,9 @@ package struct Graph: Sendable {
     package subscript(id: ValueID) -> Value { values[id.index] }
     package func type(of id: ValueID) -> ValueType { values[id.index].type }
     package func constant(_ id: ValueID) -> Tensor? { values[id.index].constant }
+
+    /// The number of values; their numbers are below it.
+    package var valueCount: Int { values.count }
 
     /// The inputs that a caller supplies, states included.
     package var inputs: [ValueID] { body.inputs }

@@ -78,7 +78,7 @@ package struct BlockView: Sendable {
 
     /// The operation that defines `id`, if its operator is an `O`.
     package func producer<O: Operator>(of id: ValueID?, as: O.Type) -> (op: O, operation: Operation, index: Int)? {
-        guard let index = producerIndex(of: id), let op = operations[index].op as? O else { return nil }
+        guard let index = producerIndex(of: id), let op = operations[index].as(O.self) else { return nil }
         return (op, operations[index], index)
     }
 
@@ -143,40 +143,83 @@ extension Block {
         return result
     }
 
-    func replacing(_ map: [ValueID: ValueID]) -> Block {
-        func resolved(_ id: ValueID) -> ValueID {
-            var current = id
-            while let next = map[current] { current = next }
-            return current
-        }
+    /// The block with every use of a value replaced.
+    func replacing(_ replacements: Replacements) -> Block {
         var result = self
-        result.outputs = outputs.map(resolved)
-        for (index, operation) in operations.enumerated() {
-            if operation.operands.contains(where: { $0.map { map[$0] != nil } ?? false }) {
-                result.operations[index].operands = operation.operands.map { $0.map(resolved) }
-            }
-            if !operation.blocks.isEmpty {
-                result.operations[index].blocks = operation.blocks.map { $0.replacing(map) }
-            }
-        }
+        result.outputs = outputs.map(replacements.resolved)
+        result.operations = operations.map { $0.replacing(replacements) }
         return result
     }
 
     /// The block without pure operations whose results are unused.
     package func withoutDeadOperations() -> Block {
-        var live = Set(outputs)
+        var live = ValueSet(outputs)
         var kept: [Operation] = []
-        for var operation in operations.reversed() {
+        kept.reserveCapacity(operations.count)
+        for operation in operations.reversed() {
             guard !operation.op.isPure || operation.results.contains(where: live.contains) else { continue }
-            operation.blocks = operation.blocks.map { $0.withoutDeadOperations() }
             for case let operand? in operation.operands { live.insert(operand) }
-            for block in operation.blocks { live.formUnion(block.usedValues) }
-            kept.append(operation)
+            guard !operation.blocks.isEmpty else {
+                kept.append(operation)
+                continue
+            }
+            let blocks = operation.blocks.map { $0.withoutDeadOperations() }
+            for block in blocks { for id in block.usedValues { live.insert(id) } }
+            kept.append(operation.with(blocks: blocks))
         }
+        kept.reverse()
         var result = self
-        result.operations = kept.reversed()
+        result.operations = kept
         return result
     }
+}
+
+/// The values that replace others, by number.
+struct Replacements {
+    /// By value: its replacement, or itself.
+    private var targets: [Int32]
+
+    /// Of values that may be numbered up to `count`.
+    init(count: Int) { targets = (0..<Int32(count)).map { $0 } }
+
+    mutating func replace(_ old: ValueID, by new: ValueID) { targets[old.index] = Int32(new.index) }
+
+    /// The value that finally replaces `id`, or `id` itself.
+    func resolved(_ id: ValueID) -> ValueID {
+        var index = id.index
+        while targets[index] != index { index = Int(targets[index]) }
+        return ValueID(index: index)
+    }
+
+    fileprivate func changes(_ id: ValueID) -> Bool { targets[id.index] != id.index }
+}
+
+extension Operation {
+    /// The operation with every use of a value replaced.
+    func replacing(_ replacements: Replacements) -> Operation {
+        let isChanged = operands.contains { $0.map(replacements.changes) ?? false }
+        guard isChanged || !blocks.isEmpty else { return self }
+        return with(
+            operands: isChanged ? operands.map { $0.map(replacements.resolved) } : nil,
+            blocks: blocks.map { $0.replacing(replacements) }
+        )
+    }
+}
+
+/// A set of values, as a flag for each number.
+private struct ValueSet {
+    private var flags: [Bool] = []
+
+    init(_ values: [ValueID]) { for value in values { insert(value) } }
+
+    mutating func insert(_ id: ValueID) {
+        if id.index >= flags.count {
+            flags += [Bool](repeating: false, count: max(id.index + 1, 2 * flags.count) - flags.count)
+        }
+        flags[id.index] = true
+    }
+
+    func contains(_ id: ValueID) -> Bool { id.index < flags.count && flags[id.index] }
 }
 
 extension Graph {
@@ -235,7 +278,7 @@ extension Graph {
                 changed = changed || !patches.isEmpty
                 bodies.append(patches.isEmpty ? inner : apply(patches, to: inner))
             }
-            block.operations[index].blocks = bodies
+            block.operations[index] = block.operations[index].with(blocks: bodies)
         }
         return block
     }
@@ -246,29 +289,35 @@ extension Graph {
     private mutating func apply(_ patches: [GraphPatch], to block: Block) -> Block {
         let base = values.count
         var insertions: [Int: [Operation]] = [:]
-        var map: [ValueID: ValueID] = [:]
+        var replaced: [(old: ValueID, new: ValueID)] = []
         for patch in patches {
             let shift = values.count - base
             values.append(contentsOf: patch.values)
             func moved(_ id: ValueID) -> ValueID { id.index < base ? id : ValueID(index: id.index + shift) }
             insertions[patch.anchor, default: []] += patch.insertions.map { operation in
-                var copy = operation
-                copy.operands = operation.operands.map { $0.map(moved) }
-                copy.results = operation.results.map(moved)
-                return copy
+                shift == 0
+                    ? operation
+                    : operation.with(
+                        operands: operation.operands.map { $0.map(moved) },
+                        results: operation.results.map(moved)
+                    )
             }
             for (old, new) in patch.replacements {
                 let target = moved(new)
                 if values[target.index].name.isEmpty { values[target.index].name = values[old.index].name }
-                map[old] = target
+                replaced.append((old, target))
             }
         }
+        var replacements = Replacements(count: values.count)
+        for (old, new) in replaced { replacements.replace(old, by: new) }
         var result = block
+        result.outputs = block.outputs.map(replacements.resolved)
         result.operations = []
+        result.operations.reserveCapacity(block.operations.count + insertions.count)
         for (index, operation) in block.operations.enumerated() {
-            result.operations += insertions[index] ?? []
-            result.operations.append(operation)
+            for inserted in insertions[index] ?? [] { result.operations.append(inserted.replacing(replacements)) }
+            result.operations.append(operation.replacing(replacements))
         }
-        return result.replacing(map)
+        return result
     }
 }

@@ -7,10 +7,11 @@ struct Planner {
     private let graph: Graph
     private let kernels: KernelTable
     private var positions: [(base: Plan.Base, offset: Int)?]
-    private var slotOf: [ValueID: Int32] = [:]
+    /// By value, or −1.
+    private var slotOf: [Int32]
     private var slotValues: [ValueID] = []
-    /// For each value the value whose memory it shares, and the offset in it.
-    private var roots: [ValueID: (root: ValueID, offset: Int)] = [:]
+    /// By value, the value whose memory it shares, and the offset in it.
+    private var roots: [(root: ValueID, offset: Int)?]
     private var constants: [Tensor] = []
     /// Constants that kernels read in the compressed form of their file.
     private var compressed: [Tensor] = []
@@ -19,7 +20,8 @@ struct Planner {
     /// The operations that became steps.
     private var planned: Set<Int> = []
     private var lifetimes: [ValueID: MemoryPlan.Lifetime] = [:]
-    private var lastUses: [ValueID: Int] = [:]
+    /// By value, the last operation that uses it.
+    private var lastUses: [Int?]
     private var scratchByteCount = 0
     /// For each output the input whose memory it may reuse.
     private let overwritten: [Int: ValueID]
@@ -30,6 +32,9 @@ struct Planner {
         self.graph = graph
         self.kernels = kernels
         positions = []
+        slotOf = [Int32](repeating: -1, count: graph.valueCount)
+        roots = [(root: ValueID, offset: Int)?](repeating: nil, count: graph.valueCount)
+        lastUses = [Int?](repeating: nil, count: graph.valueCount)
         overwritten = Dictionary(
             overwrites.map { ($0.output, graph.inputs[$0.input]) },
             uniquingKeysWith: { first, _ in first }
@@ -51,10 +56,10 @@ struct Planner {
 
     private mutating func plan() throws(ModelError) -> Plan {
         for (index, operation) in graph.body.operations.enumerated() {
-            for case let operand? in operation.operands { lastUses[operand] = index }
+            for case let operand? in operation.operands { lastUses[operand.index] = index }
         }
         let end = graph.body.operations.count
-        for output in graph.body.outputs { lastUses[output] = end }
+        for output in graph.body.outputs { lastUses[output.index] = end }
         for (output, input) in overwritten { allowOverwriting(input, for: graph.body.outputs[output]) }
         for (index, operation) in graph.body.operations.enumerated() {
             try withErrorContext(operation.location) { () throws(ModelError) in try add(operation, at: index) }
@@ -78,7 +83,7 @@ struct Planner {
             value = operand
         }
         successors.formUnion(chain)
-        lifetimes[input] = MemoryPlan.Lifetime(byteCount: byteCount(input), first: 0, last: lastUses[input] ?? 0)
+        lifetimes[input] = MemoryPlan.Lifetime(byteCount: byteCount(input), first: 0, last: lastUses[input.index] ?? 0)
     }
 
     private func isInput(_ id: ValueID) -> Bool { graph.inputs.contains(id) }
@@ -111,8 +116,8 @@ struct Planner {
         for kernel in operation.op.kernels(for: request) {
             if let alias = kernel.alias, let operand = operation.operands[alias.operand] {
                 let (root, offset) = root(of: operand)
-                roots[operation.results[0]] = (root, offset + alias.byteOffset)
-                extend(root, to: lastUses[operation.results[0]] ?? index)
+                roots[operation.results[0].index] = (root, offset + alias.byteOffset)
+                extend(root, to: lastUses[operation.results[0].index] ?? index)
                 return
             }
             let body: Plan.Step.Body
@@ -143,8 +148,8 @@ struct Planner {
                 !isInput(root) || successors.contains(operation.results[0]),
                 operation.operands.filter({ $0.map { self.root(of: $0).root } == root }).count == 1
             else { continue }
-            roots[operation.results[0]] = (root, 0)
-            extend(root, to: lastUses[operation.results[0]] ?? index)
+            roots[operation.results[0].index] = (root, 0)
+            extend(root, to: lastUses[operation.results[0].index] ?? index)
             return
         }
     }
@@ -163,11 +168,11 @@ struct Planner {
             slots.append(unseen.contains(position) ? -1 : operand.map { slot(of: $0) } ?? -1)
         }
         for result in operation.results {
-            if roots[result] == nil {
+            if roots[result.index] == nil {
                 lifetimes[result] = MemoryPlan.Lifetime(
                     byteCount: byteCount(result),
                     first: index,
-                    last: max(lastUses[result] ?? index, index)
+                    last: max(lastUses[result.index] ?? index, index)
                 )
             }
             slots.append(slot(of: result))
@@ -191,7 +196,7 @@ struct Planner {
         return type.scalarType.byteCount(of: type.shape.counts?.elementCount ?? 0)
     }
 
-    private func root(of id: ValueID) -> (root: ValueID, offset: Int) { roots[id] ?? (id, 0) }
+    private func root(of id: ValueID) -> (root: ValueID, offset: Int) { roots[id.index] ?? (id, 0) }
 
     private mutating func extend(_ root: ValueID, to index: Int) {
         guard let lifetime = lifetimes[root] else { return }
@@ -199,9 +204,9 @@ struct Planner {
     }
 
     private mutating func slot(of id: ValueID) -> Int32 {
-        if let slot = slotOf[id] { return slot }
+        guard slotOf[id.index] < 0 else { return slotOf[id.index] }
         let slot = Int32(positions.count)
-        slotOf[id] = slot
+        slotOf[id.index] = slot
         slotValues.append(id)
         positions.append(nil)
         return slot

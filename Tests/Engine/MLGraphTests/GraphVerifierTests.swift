@@ -44,9 +44,9 @@ struct GraphVerifierTests {
     @Test func valuesOfAnotherGraphAreFound() throws {
         let sample = try Sample()
         let foreign = ValueID(index: 100)
-        let output = sample.graph.with { $0.operations[0].operands = [sample.x, foreign] }
+        let output = sample.graph.with { $0.operations[0] = $0.operations[0].with(operands: [sample.x, foreign]) }
         #expect(message(output) == "layer 'one': the graph has no value of number 100")
-        let result = sample.graph.with { $0.operations[0].results = [foreign] }
+        let result = sample.graph.with { $0.operations[0] = $0.operations[0].with(results: [foreign]) }
         #expect(message(result) == "layer 'one': the graph has no value of number 100")
     }
 
@@ -60,7 +60,7 @@ struct GraphVerifierTests {
         #expect(message(escaped) == "layer 'late': value 'next' is used before it is defined")
         let output = sample.graph.with { $0.outputs = [sample.carried] }
         #expect(message(output) == "block output: value 'carried' is used before it is defined")
-        let inner = sample.graph.with { $0.operations[2].blocks[0].outputs = [sample.y] }
+        let inner = sample.graph.with { $0.changeBody { $0.outputs = [sample.y] } }
         #expect(message(inner) == "block output: value 'y' is used before it is defined")
     }
 
@@ -68,11 +68,11 @@ struct GraphVerifierTests {
         let sample = try Sample()
         let twice = sample.graph.with { $0.operations.insert($0.operations[0], at: 1) }
         #expect(message(twice) == "layer 'one': value 'first' is defined twice")
-        let input = sample.graph.with { $0.operations[0].results = [sample.x] }
+        let input = sample.graph.with { $0.operations[0] = $0.operations[0].with(results: [sample.x]) }
         #expect(message(input) == "layer 'one': value 'x' is defined twice")
         let inputs = sample.graph.with { $0.inputs.append(sample.x) }
         #expect(message(inputs) == "block input: value 'x' is defined twice")
-        let shadow = sample.graph.with { $0.operations[2].blocks[0].inputs = [sample.first] }
+        let shadow = sample.graph.with { $0.changeBody { $0.inputs = [sample.first] } }
         #expect(message(shadow) == "block input: value 'first' is defined twice")
     }
 
@@ -92,23 +92,26 @@ struct GraphVerifierTests {
 
     @Test func resultsMustBeAsManyAsTheRuleGives() throws {
         let sample = try Sample()
-        let more = sample.graph.with { $0.operations[0] = $0.operations[0].giving([sample.first, sample.second]) }
+        let more = sample.graph.with {
+            $0.operations[0] = $0.operations[0].with(results: [sample.first, sample.second])
+        }
         #expect(message(more)?.hasPrefix("layer 'one': 'ToyAdd' gives [tensor<fp32, [2]>], the graph says") == true)
-        let none = sample.graph.with { $0.operations[0] = $0.operations[0].giving([]) }
+        let none = sample.graph.with { $0.operations[0] = $0.operations[0].with(results: []) }
         #expect(message(none) == "layer 'one': 'ToyAdd' gives [tensor<fp32, [2]>], the graph says []")
     }
 
     @Test func errorsOfRulesAreThoseOfTheOperation() throws {
         let sample = try Sample()
-        let missing = sample.graph.with { $0.operations[1].operands = [nil, sample.x] }
+        let missing = sample.graph.with { $0.operations[1] = $0.operations[1].with(operands: [nil, sample.x]) }
         #expect(message(missing) == "layer 'two': operand 0 is missing")
     }
 }
 
-extension Operation {
-    fileprivate func giving(_ results: [ValueID]) -> Operation {
-        var copy = self
-        copy.results = results
-        return copy
+extension Block {
+    /// Changes the body of the third operation.
+    fileprivate mutating func changeBody(_ change: (inout Block) -> Void) {
+        var body = operations[2].blocks[0]
+        change(&body)
+        operations[2] = operations[2].with(blocks: [body])
     }
 }

@@ -11,6 +11,8 @@ extension KernelTests {
             var headsFirst = false
             /// Whether keys and values are half floats.
             var half = false
+            /// The keys that the cache holds; the mask hides those behind them.
+            var tokens: Int?
             enum Mask { case none, added, perKey, keep }
         }
 
@@ -26,6 +28,10 @@ extension KernelTests {
             Problem(shape: (1, 12, 4, 1, 200, 128, 128), mask: .added, half: true),
             Problem(shape: (1, 2, 1, 3, 30, 37, 75), mask: .keep, headsFirst: true, half: true),
             Problem(shape: (2, 4, 2, 60, 70, 40, 20), isCausal: true, half: true),
+            Problem(shape: (1, 4, 2, 1, 300, 32, 32), mask: .added, half: true, tokens: 128),
+            Problem(shape: (2, 2, 1, 70, 300, 32, 32), mask: .added, tokens: 64),
+            Problem(shape: (1, 8, 8, 20, 200, 24, 40), mask: .keep, headsFirst: true, tokens: 128),
+            Problem(shape: (2, 2, 2, 9, 100, 8, 8), mask: .perKey, tokens: 0),
         ]
 
         @Test(arguments: problems.indices)
@@ -43,10 +49,22 @@ extension KernelTests {
             let q = source.floats(s.batch * s.heads * s.queries * s.size).map { $0 * 3 }
             var k = source.floats(s.batch * s.keyHeads * s.keys * s.size)
             var v = source.floats(s.batch * s.keyHeads * s.keys * s.valueSize)
+            // Keys and values behind the tokens are not read: they are not a number.
+            let tokens = problem.tokens ?? s.keys
+            for (b, g, j) in (0..<s.batch).flatMap({ b in
+                (0..<s.keyHeads).flatMap { g in (tokens..<s.keys).map { (b, g, $0) } }
+            }) {
+                for i in 0..<s.size { k[b * ks.batch + g * ks.head + j * ks.position + i] = .nan }
+                for i in 0..<s.valueSize { v[b * vs.batch + g * vs.head + j * vs.position + i] = .nan }
+            }
             let halves = [k, v].map { $0.map { Float16($0).bitPattern } }
             if problem.half { (k, v) = (widened(halves[0]), widened(halves[1])) }
-            let added = source.floats(s.batch * s.queries * s.keys).map { $0 > 0.8 ? -.infinity : $0 }
-            let keep = source.floats(s.batch * s.heads * s.queries * s.keys).map { UInt8($0 > 0.9 ? 0 : 1) }
+            let added = source.floats(s.batch * s.queries * s.keys).enumerated().map {
+                $1 > 0.8 || $0 % s.keys >= tokens ? -.infinity : $1
+            }
+            let keep = source.floats(s.batch * s.heads * s.queries * s.keys).enumerated().map {
+                UInt8($1 > 0.9 || $0 % s.keys >= tokens ? 0 : 1)
+            }
             let scale: Float = 0.3
             func hidden(_ b: Int, _ h: Int, _ i: Int, _ j: Int) -> Double {
                 if problem.isCausal && j > i + s.keys - s.queries { return -.infinity }
@@ -62,17 +80,17 @@ extension KernelTests {
                 for h in 0..<s.heads {
                     let g = h * s.keyHeads / s.heads
                     for i in 0..<s.queries {
-                        let scores = (0..<s.keys).map { j -> Double in
+                        let scores = (0..<tokens).map { j -> Double in
                             let qa = b * qs.batch + h * qs.head + i * qs.position
                             let ka = b * ks.batch + g * ks.head + j * ks.position
                             let product = (0..<s.size).reduce(0.0) { $0 + Double(q[qa + $1]) * Double(k[ka + $1]) }
                             return product * Double(scale) + hidden(b, h, i, j)
                         }
-                        let peak = scores.max()!
+                        let peak = scores.max() ?? -.infinity
                         let weights = scores.map { peak == -.infinity ? 0 : exp($0 - peak) }
                         let total = weights.reduce(0, +)
                         for d in 0..<s.valueSize where total > 0 {
-                            let sum = (0..<s.keys).reduce(0.0) {
+                            let sum = (0..<tokens).reduce(0.0) {
                                 $0 + weights[$1] * Double(v[b * vs.batch + g * vs.head + $1 * vs.position + d])
                             }
                             expected[b * os.batch + h * os.head + i * os.position + d] = sum / total

@@ -216,6 +216,30 @@ extension KernelTests {
             }
         }
 
+        /// An infinite activation gives infinite sums, as with expanded weights, and none where the weight is 0.
+        @Test func infiniteActivations() {
+            for problem in Self.problems
+            where problem.values == .lines && !problem.hasOffsets && !problem.hasFloatOffsets && problem.isSigned {
+                let contents = problem.contents(seed: 11)
+                var source = NumberSource(seed: 12)
+                for rows in [1, 3] {
+                    var a = source.floats(rows * problem.terms)
+                    a[problem.terms / 2] = -.infinity
+                    forEachInstructionSet { set in
+                        var c = [Float](repeating: 99, count: rows * problem.columns)
+                        MatMulKernel.multiply(a, rows: rows, by: problem.packed(contents)!, into: &c)
+                        for column in 0..<problem.columns {
+                            let element = contents.elements[problem.terms / 2 * problem.columns + column]
+                            let expected = -Float.infinity * element
+                            #expect(expected.isNaN ? c[column].isNaN : c[column] == expected, "\(set) \(problem)")
+                        }
+                        let isOtherRowFinite = c[problem.columns...].allSatisfy(\.isFinite)
+                        #expect(isOtherRowFinite)
+                    }
+                }
+            }
+        }
+
         @Test func epilogue() {
             let problem = CodedProblem(values: .lines, bits: 8, terms: 64, columns: 45, groups: 45)
             let contents = problem.contents(seed: 9)

@@ -59,7 +59,7 @@ struct BatchGain {
             work += 2 * Double(shape(0).elementCount) * Double(keys)
         case is LSTM, is GRU, is RNN:
             // The initial states have as many rows as the batch or more, and are no weights.
-            let weights = operation.operands.indices.dropFirst(operation.op is LSTM ? 3 : 2).map(shape)
+            let weights = operation.operands.indices.dropFirst(operation.is(LSTM.self) ? 3 : 2).map(shape)
             addRecurrence(shape(0), weights: weights.filter { $0.count == 2 })
         default: work += Double(result.elementCount)
         }

@@ -105,6 +105,6 @@ extension GraphEngine {
 extension Block {
     /// Whether an operation of this block or of a nested one is a custom layer.
     var callsApp: Bool {
-        operations.contains { $0.op is CustomLayer || $0.blocks.contains(where: \.callsApp) }
+        operations.contains { $0.is(CustomLayer.self) || $0.blocks.contains(where: \.callsApp) }
     }
 }

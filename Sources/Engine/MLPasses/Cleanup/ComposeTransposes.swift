@@ -10,7 +10,7 @@ package struct ComposeTransposes: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let outer = operation.op as? Transpose,
+            guard let outer = operation.as(Transpose.self),
                 let (inner, producer, _) = block.producer(of: operation.operands[0], as: Transpose.self)
             else { continue }
             let rank = block.type(of: operation.results[0]).rank

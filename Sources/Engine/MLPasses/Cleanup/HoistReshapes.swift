@@ -11,7 +11,7 @@ package struct HoistReshapes: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard operation.op is Reshape, let value = operation.operands[0], block.isUsedOnce(value),
+            guard operation.is(Reshape.self), let value = operation.operands[0], block.isUsedOnce(value),
                 let target = block.type(of: operation.results[0]).shape.counts,
                 let (linear, producer, _) = block.producer(of: value, as: Linear.self),
                 producer.operands.count < 4 || producer.operands[3] == nil, let x = producer.operands[0],

@@ -15,7 +15,7 @@ package struct NormalizeReshapes: Pass {
                 let target = block.type(of: operation.results[0]).shape.counts,
                 let source = block.type(of: x).shape.counts
             else { continue }
-            let isReshape = operation.op is Reshape
+            let isReshape = operation.is(Reshape.self)
             guard isReshape || regroups(operation, source) else { continue }
             let inner = block.producer(of: x, as: Reshape.self)?.operation
             guard !isReshape || inner != nil || block.constant(operation.operands[1])?.integers != target else {
@@ -32,14 +32,16 @@ package struct NormalizeReshapes: Pass {
     }
 
     private func regroups(_ operation: Operation, _ source: [Int]) -> Bool {
-        switch operation.op {
-        case is ExpandDims, is Squeeze, is Flatten2D, is ReshapeLike: return true
-        case let transpose as Transpose:
-            guard let permutation = try? transpose.normalizedPermutation(rank: source.count) else { return false }
-            let moved = permutation.filter { source[$0] != 1 }
-            return moved == moved.sorted()
-        default: return false
+        if operation.is(ExpandDims.self) || operation.is(Squeeze.self) || operation.is(Flatten2D.self)
+            || operation.is(ReshapeLike.self)
+        {
+            return true
         }
+        guard let transpose = operation.as(Transpose.self),
+            let permutation = try? transpose.normalizedPermutation(rank: source.count)
+        else { return false }
+        let moved = permutation.filter { source[$0] != 1 }
+        return moved == moved.sorted()
     }
 }
 

@@ -24,7 +24,7 @@ package struct NormalizeTransposes: Pass {
     private func withFixedUnits(_ index: Int, _ operation: Operation, _ block: BlockView) throws(ModelError)
         -> GraphPatch?
     {
-        guard let transpose = operation.op as? Transpose, let x = operation.operands[0],
+        guard let transpose = operation.as(Transpose.self), let x = operation.operands[0],
             let source = block.type(of: x).shape.counts, let target = block.type(of: operation.results[0]).shape.counts
         else { return nil }
         let permutation = try transpose.normalizedPermutation(rank: source.count)
@@ -42,7 +42,7 @@ package struct NormalizeTransposes: Pass {
         _ operation: Operation,
         _ block: BlockView
     ) throws(ModelError) -> GraphPatch? {
-        guard operation.op is Reshape, let target = block.type(of: operation.results[0]).shape.counts,
+        guard operation.is(Reshape.self), let target = block.type(of: operation.results[0]).shape.counts,
             let (transpose, producer, _) = block.producer(of: operation.operands[0], as: Transpose.self),
             let x = producer.operands[0], let source = block.type(of: x).shape.counts,
             let rotated = block.type(of: producer.results[0]).shape.counts

@@ -22,7 +22,7 @@ package struct RemoveIdentities: Pass {
 
     /// The float16 value that is cast back to float16.
     private func widenedHalf(_ operation: Operation, _ block: BlockView) -> ValueID? {
-        guard (operation.op as? Cast)?.scalarType == .float16,
+        guard operation.as(Cast.self)?.scalarType == .float16,
             let (_, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
             let source = producer.operands[0], block.type(of: source).scalarType == .float16,
             [.float32, .float64].contains(block.type(of: producer.results[0]).scalarType)
@@ -31,13 +31,10 @@ package struct RemoveIdentities: Pass {
     }
 
     private func isIdentity(_ operation: Operation, _ source: ValueID, _ block: BlockView) -> Bool {
-        switch operation.op {
-        case is Identity, is Cast: return true
-        case is Reshape: return block.type(of: source).isBound
-        case let transpose as Transpose:
-            let rank = block.type(of: source).rank
-            return (try? transpose.normalizedPermutation(rank: rank)) == Array(0..<rank)
-        default: return false
-        }
+        if operation.is(Identity.self) || operation.is(Cast.self) { return true }
+        if operation.is(Reshape.self) { return block.type(of: source).isBound }
+        guard let transpose = operation.as(Transpose.self) else { return false }
+        let rank = block.type(of: source).rank
+        return (try? transpose.normalizedPermutation(rank: rank)) == Array(0..<rank)
     }
 }

@@ -11,7 +11,7 @@ package struct UseWideIndices: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let gather = operation.op as? Gather,
+            guard let gather = operation.as(Gather.self),
                 let (cast, producer, _) = block.producer(of: operation.operands[1], as: Cast.self),
                 cast.scalarType.isInteger, let indices = producer.operands[0],
                 block.type(of: indices).scalarType == .int32

@@ -10,7 +10,7 @@ package struct ConstantMatMulToLinear: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let matmul = operation.op as? MatMul, !matmul.transposeX, let x = operation.operands[0],
+            guard let matmul = operation.as(MatMul.self), !matmul.transposeX, let x = operation.operands[0],
                 let weight = block.constant(operation.operands[1]), weight.shape.count == 2,
                 block.constant(x) == nil, block.type(of: x).rank >= 2
             else { continue }

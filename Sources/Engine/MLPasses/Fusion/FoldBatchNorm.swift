@@ -10,7 +10,7 @@ package struct FoldBatchNorm: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let norm = operation.op as? BatchNorm, let x = operation.operands[0], block.isUsedOnce(x),
+            guard let norm = operation.as(BatchNorm.self), let x = operation.operands[0], block.isUsedOnce(x),
                 let (convolution, producer, _) = block.producer(of: x, as: Convolution.self),
                 convolution.activation == .none, producer.operands.count < 4 || producer.operands[3] == nil,
                 let weight = block.constant(producer.operands[1]),

@@ -10,7 +10,7 @@ package struct FuseActivation: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let activation = Activation(operation.op), let x = operation.operands[0],
+            guard let activation = Activation(operation), let x = operation.operands[0],
                 let target = FusionTarget(x, in: block)
             else { continue }
             patches.append(
@@ -31,27 +31,39 @@ package struct FuseActivation: Pass {
 
 extension Activation {
     /// The function that a one-operand operator applies, when it can be fused.
-    init?(_ op: any Operator) {
-        switch op {
-        case is Unary<Relu>: self = .relu
-        case is Unary<Relu6>: self = .clip(low: 0, high: 6)
-        case let op as Unary<Clip>: self = .clip(low: op.function.lower, high: op.function.upper)
-        case let op as Unary<LeakyRelu>: self = .leakyRelu(alpha: op.function.alpha)
-        case is Unary<Sigmoid>: self = .sigmoid
-        case is Unary<Tanh>: self = .tanh
-        case is Unary<Silu>: self = .silu
-        case let op as Unary<Gelu>:
-            switch op.function.mode {
+    init?(_ operation: Operation) {
+        if operation.is(Unary<Relu>.self) {
+            self = .relu
+        } else if operation.is(Unary<Relu6>.self) {
+            self = .clip(low: 0, high: 6)
+        } else if let clip = operation.as(Unary<Clip>.self) {
+            self = .clip(low: clip.function.lower, high: clip.function.upper)
+        } else if let relu = operation.as(Unary<LeakyRelu>.self) {
+            self = .leakyRelu(alpha: relu.function.alpha)
+        } else if operation.is(Unary<Sigmoid>.self) {
+            self = .sigmoid
+        } else if operation.is(Unary<Tanh>.self) {
+            self = .tanh
+        } else if operation.is(Unary<Silu>.self) {
+            self = .silu
+        } else if let gelu = operation.as(Unary<Gelu>.self) {
+            switch gelu.function.mode {
             case .exact: self = .geluErf
             case .tanh: self = .geluTanh
             case .sigmoid: self = .geluSigmoid
             }
-        case let op as Unary<HardSigmoid>: self = .hardSigmoid(alpha: op.function.alpha, beta: op.function.beta)
-        case let op as Unary<HardSwish>: self = .hardSwish(alpha: op.function.alpha, beta: op.function.beta)
-        case let op as Unary<Elu>: self = .elu(alpha: op.function.alpha)
-        case is Unary<Softplus>: self = .softplus
-        case is Unary<Softsign>: self = .softsign
-        default: return nil
+        } else if let sigmoid = operation.as(Unary<HardSigmoid>.self) {
+            self = .hardSigmoid(alpha: sigmoid.function.alpha, beta: sigmoid.function.beta)
+        } else if let swish = operation.as(Unary<HardSwish>.self) {
+            self = .hardSwish(alpha: swish.function.alpha, beta: swish.function.beta)
+        } else if let elu = operation.as(Unary<Elu>.self) {
+            self = .elu(alpha: elu.function.alpha)
+        } else if operation.is(Unary<Softplus>.self) {
+            self = .softplus
+        } else if operation.is(Unary<Softsign>.self) {
+            self = .softsign
+        } else {
+            return nil
         }
     }
 }

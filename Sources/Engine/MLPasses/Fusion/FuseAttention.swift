@@ -13,7 +13,7 @@ package struct FuseAttention: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let outer = operation.op as? MatMul, !outer.transposeX, !outer.transposeY,
+            guard let outer = operation.as(MatMul.self), !outer.transposeX, !outer.transposeY,
                 let product = operation.operands[0], block.isUsedOnce(product), let v = operation.operands[1],
                 let (weights, isGrouped) = ungrouped(product, block),
                 let (softmax, normalised, _) = block.producer(of: weights, as: Softmax.self),

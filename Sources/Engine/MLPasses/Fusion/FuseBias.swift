@@ -9,7 +9,7 @@ package struct FuseBias: Pass {
 
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
-        for (index, operation) in block.operations.enumerated() where operation.op is Binary<Add> {
+        for (index, operation) in block.operations.enumerated() where operation.is(Binary<Add>.self) {
             for (one, other) in [(0, 1), (1, 0)] {
                 guard let target = FusionTarget(operation.operands[one], in: block), target.residual == nil,
                     let constant = block.constant(operation.operands[other]),

@@ -13,7 +13,7 @@ package struct FuseHeads: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard var attention = operation.op as? ScaledDotProductAttention, attention.heads == nil,
+            guard var attention = operation.as(ScaledDotProductAttention.self), attention.heads == nil,
                 !attention.keysAreTokensFirst, let shape = block.type(of: operation.results[0]).shape.counts,
                 shape.count == 4
             else { continue }

@@ -12,7 +12,7 @@ package struct FuseResidual: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         var claimed: Set<ValueID> = []
-        for (index, operation) in block.operations.enumerated() where operation.op is Binary<Add> {
+        for (index, operation) in block.operations.enumerated() where operation.is(Binary<Add>.self) {
             let type = block.type(of: operation.results[0])
             let choices = [(0, 1), (1, 0)].sorted {
                 (block.producerIndex(of: operation.operands[$0.0]) ?? -1)

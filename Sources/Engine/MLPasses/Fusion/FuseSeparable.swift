@@ -14,7 +14,7 @@ package struct FuseSeparable: Pass {
         var patches: [GraphPatch] = []
         var claimed: Set<ValueID> = []
         for operation in block.operations {
-            guard let depthwise = operation.op as? Convolution, let x = operation.operands[0],
+            guard let depthwise = operation.as(Convolution.self), let x = operation.operands[0],
                 let weight = block.constant(operation.operands[1]), residual(of: operation) == nil,
                 let shape = block.type(of: x).shape.counts, shape.count == 4, depthwise.groups > 1,
                 depthwise.groups == shape[1], weight.shape[0] == shape[1], isFloat(operation, block),
@@ -39,9 +39,9 @@ package struct FuseSeparable: Pass {
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
                     let separable = ConvolutionSeparable(
-                        expansion: expansion?.op as? Convolution,
+                        expansion: expansion?.as(Convolution.self),
                         depthwise: depthwise,
-                        projection: projection?.op as? Convolution
+                        projection: projection?.as(Convolution.self)
                     )
                     let operands = [
                         expansion?.operands[0] ?? x, expansion?.operands[1], bias(of: expansion), operation.operands[1],
@@ -71,7 +71,7 @@ package struct FuseSeparable: Pass {
 
     /// Whether `operation` is a convolution with one tap and a result of its operand's extents, with constant weights.
     private func isProduct(_ operation: Operation, _ block: BlockView) -> Bool {
-        guard let convolution = operation.op as? Convolution, convolution.groups == 1, isFloat(operation, block),
+        guard let convolution = operation.as(Convolution.self), convolution.groups == 1, isFloat(operation, block),
             let weight = block.constant(operation.operands[1]), weight.shape.count == 4,
             weight.shape[2] == 1, weight.shape[3] == 1, convolution.strides.allSatisfy({ $0 == 1 }),
             let x = operation.operands[0]

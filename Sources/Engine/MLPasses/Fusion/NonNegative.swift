@@ -16,7 +16,7 @@ extension BlockView {
             case is ToGrid, is AveragePool, is Reshape, is Squeeze, is ExpandDims, is Transpose,
                 is Reduction<MeanOfElements>:
                 break
-            default: return Activation(operation.op)?.isNonNegative ?? false
+            default: return Activation(operation)?.isNonNegative ?? false
             }
             guard let operand = operation.operands[0] else { return false }
             id = operand

@@ -13,7 +13,7 @@ package struct ScatterIntoSlices: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for operation in block.operations {
-            guard let update = operation.op as? SliceUpdate, let x = operation.operands[0],
+            guard let update = operation.as(SliceUpdate.self), let x = operation.operands[0],
                 let part = operation.operands[1],
                 let (scatter, scattered, anchor) = block.producer(of: part, as: ScatterND.self),
                 let (slice, source, _) = block.producer(of: scattered.operands[0], as: SliceByIndex.self),

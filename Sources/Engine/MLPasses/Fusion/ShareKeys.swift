@@ -13,7 +13,7 @@ package struct ShareKeys: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard var attention = operation.op as? ScaledDotProductAttention, attention.heads == nil,
+            guard var attention = operation.as(ScaledDotProductAttention.self), attention.heads == nil,
                 !attention.sharesKeys, !attention.keysAreTokensFirst,
                 let (key, keyShape) = tiledHeads(operation.operands[1], block),
                 let (value, valueShape) = tiledHeads(operation.operands[2], block), keyShape[1] == valueShape[1]

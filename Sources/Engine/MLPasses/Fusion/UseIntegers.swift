@@ -12,7 +12,7 @@ package struct UseIntegers: Pass {
     package init() {}
 
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
-        guard block.operations.contains(where: { $0.op is Dequantize || $0.op is ToGrid }) else { return [] }
+        guard block.operations.contains(where: { $0.is(Dequantize.self) || $0.is(ToGrid.self) }) else { return [] }
         var patches = try pairs(block)
         if patches.isEmpty { patches = try sharedGrids(block) }
         if patches.isEmpty { patches = try poolings(block) }
@@ -30,7 +30,7 @@ package struct UseIntegers: Pass {
     /// Several `dequantize` of one `quantize` may differ in their scale, which only `FromGrid` has.
     private func pairs(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
-        for (index, operation) in block.operations.enumerated() where operation.op is Dequantize {
+        for (index, operation) in block.operations.enumerated() where operation.is(Dequantize.self) {
             guard let (quantize, first, _) = block.producer(of: operation.operands[0], as: Quantize.self),
                 let x = first.operands[0], block.type(of: x).scalarType == .float32,
                 block.type(of: operation.results[0]).scalarType == .float32,
@@ -73,7 +73,7 @@ package struct UseIntegers: Pass {
         var known: [Key: ValueID] = [:]
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let op = operation.op as? ToGrid, let source = operation.operands[0] else { continue }
+            guard let op = operation.as(ToGrid.self), let source = operation.operands[0] else { continue }
             let key = Key(source: source, op: op)
             guard let first = known[key] else {
                 known[key] = operation.results[0]
@@ -88,7 +88,7 @@ package struct UseIntegers: Pass {
     private func poolings(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            if let pool = operation.op as? MaxPool, pool.alwaysMeetsElements, let reals = operation.operands[0],
+            if let pool = operation.as(MaxPool.self), pool.alwaysMeetsElements, let reals = operation.operands[0],
                 let (from, source, _) = block.producer(of: reals, as: FromGrid.self), from.step > 0,
                 let whole = source.operands[0], let (to, first, _) = block.producer(of: whole, as: ToGrid.self),
                 let x = first.operands[0], block.isUsedOnce(reals), block.isUsedOnce(whole)
@@ -99,7 +99,7 @@ package struct UseIntegers: Pass {
                         return [(operation.results[0], try builder.add(from, whole))]
                     }
                 )
-            } else if let to = operation.op as? ToGrid,
+            } else if let to = operation.as(ToGrid.self),
                 let (from, source, _) = block.producer(of: operation.operands[0], as: FromGrid.self),
                 from.step == to.grid.scale, let whole = source.operands[0],
                 block.producer(of: whole, as: ToGrid.self)?.op == to
@@ -120,10 +120,10 @@ package struct UseIntegers: Pass {
         }
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let from = operation.op as? FromGrid, let whole = operation.operands[0], takesBytes[whole] == true,
+            guard let from = operation.as(FromGrid.self), let whole = operation.operands[0], takesBytes[whole] == true,
                 let (to, source, _) = block.producer(of: whole, as: ToGrid.self), let x = source.operands[0],
                 let grid = to.grid.nonNegative, grid.scalarType == .uint8, block.isNonNegative(x),
-                block.users(of: whole).allSatisfy({ block.operations[$0].op is FromGrid })
+                block.users(of: whole).allSatisfy({ block.operations[$0].is(FromGrid.self) })
             else { continue }
             patches.append(
                 try block.patch(before: index) { (builder) throws(ModelError) in
@@ -152,7 +152,7 @@ package struct UseIntegers: Pass {
     /// add(FromGrid(product), y) → a product that is rounded first and adds y.
     private func residuals(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
-        for (index, operation) in block.operations.enumerated() where operation.op is Binary<Add> {
+        for (index, operation) in block.operations.enumerated() where operation.is(Binary<Add>.self) {
             let choices = [(0, 1), (1, 0)].sorted {
                 (block.producerIndex(of: operation.operands[$0.0]) ?? -1)
                     > (block.producerIndex(of: operation.operands[$1.0]) ?? -1)
@@ -194,7 +194,7 @@ package struct UseIntegers: Pass {
     /// f(product) → a product that applies f.
     private func activations(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         try merged(block) { (operation, product) in
-            guard product.activation == .none, let activation = Activation(operation.op) else { return nil }
+            guard product.activation == .none, let activation = Activation(operation) else { return nil }
             var product = product
             product.activation = activation
             return product
@@ -204,7 +204,7 @@ package struct UseIntegers: Pass {
     /// ToGrid(product) → a product whose results are quantised.
     private func quantizedResults(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         try merged(block) { (operation, product) in
-            guard let op = operation.op as? ToGrid else { return nil }
+            guard let op = operation.as(ToGrid.self) else { return nil }
             var product = product
             product.grid = op.grid
             return product
@@ -235,7 +235,7 @@ package struct UseIntegers: Pass {
     private func roundings(_ block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let from = operation.op as? FromGrid, let whole = operation.operands[0], block.isUsedOnce(whole),
+            guard let from = operation.as(FromGrid.self), let whole = operation.operands[0], block.isUsedOnce(whole),
                 let (to, first, _) = block.producer(of: whole, as: ToGrid.self), let x = first.operands[0],
                 let grid = QuantizationGrid(
                     scale: to.grid.scale,

@@ -9,6 +9,7 @@ extension Graph {
     /// Operations that gain from channels-last (`LayoutRole.channelsLast`) get it; those that work on any layout follow
     /// their operands; a `Relayout` is inserted between different layouts, at most once for each value.
     package func withLayouts() throws(ModelError) -> Graph {
+        guard needsLayouts else { return self }
         var counterparts: [ValueID: ValueID] = [:]
         func value(_ id: ValueID, in layout: Layout, _ builder: inout GraphBuilder) throws(ModelError) -> ValueID {
             if builder.layout(of: id) == layout { return id }
@@ -56,6 +57,20 @@ extension Graph {
 }
 
 extension Graph {
+    /// False where everything is row-major: no operation prefers channels-last, and none is left that only has constants as
+    /// operands, which the rewrite would fold.
+    private var needsLayouts: Bool {
+        body.operations.contains { operation in
+            guard operation.blocks.isEmpty else { return true }
+            let operands = operation.operands
+            if !operands.isEmpty, operands.allSatisfy({ $0.map { constant($0) != nil } ?? true }) { return true }
+            switch operation.op.layoutRole(self.operands(operands)) {
+            case .channelsLast, .channelsLastIfAdjacent: return true
+            case .agnostic, .rowMajor: return false
+            }
+        }
+    }
+
     /// The values used by operations of a layout other than row-major, or of any layout.
     private var adjacentValues: Set<ValueID> {
         var values: Set<ValueID> = []

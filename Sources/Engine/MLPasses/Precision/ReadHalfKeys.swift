@@ -12,7 +12,7 @@ package struct ReadHalfKeys: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard operation.op is ScaledDotProductAttention,
+            guard operation.is(ScaledDotProductAttention.self),
                 let (key, keyShape) = half(operation.operands[1], block),
                 let (value, valueShape) = half(operation.operands[2], block)
             else { continue }

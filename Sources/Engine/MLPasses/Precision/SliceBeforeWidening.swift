@@ -11,7 +11,7 @@ package struct SliceBeforeWidening: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard operation.op is SliceByIndex || operation.op is SliceBySize,
+            guard operation.is(SliceByIndex.self) || operation.is(SliceBySize.self),
                 let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
                 cast.scalarType == .float32, let source = producer.operands[0],
                 block.type(of: source).scalarType == .float16,

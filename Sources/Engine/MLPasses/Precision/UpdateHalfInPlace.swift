@@ -18,7 +18,7 @@ package struct UpdateHalfInPlace: Pass {
                 let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
                 cast.scalarType == .float32, let source = producer.operands[0],
                 block.type(of: source).scalarType == .float16,
-                operation.op is ScatterND || block.block.inputs.contains(source)
+                operation.is(ScatterND.self) || block.block.inputs.contains(source)
                     || block.producer(of: source, as: SliceUpdate.self) != nil
             else { continue }
             patches.append(
@@ -36,10 +36,10 @@ package struct UpdateHalfInPlace: Pass {
 
     /// The operand with the new elements, if `operation` replaces elements of its first one in float16 before long.
     private func updateOperand(_ operation: Operation, _ block: BlockView) -> Int? {
-        if operation.op is SliceUpdate { return 1 }
-        guard (operation.op as? ScatterND)?.mode == .update else { return nil }
+        if operation.is(SliceUpdate.self) { return 1 }
+        guard operation.as(ScatterND.self)?.mode == .update else { return nil }
         let isNarrowed = block.users(of: operation.results[0]).contains {
-            (block.operations[$0].op as? Cast)?.scalarType == .float16
+            block.operations[$0].as(Cast.self)?.scalarType == .float16
         }
         return isNarrowed ? 2 : nil
     }

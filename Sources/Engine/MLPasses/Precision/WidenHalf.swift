@@ -29,7 +29,7 @@ extension Graph {
         }
         let rounded = Set(
             body.operations.filter { operation in
-                operation.op is Cast
+                operation.is(Cast.self)
                     && operation.operands.first.flatMap { $0 }.map { type(of: $0).scalarType } == .float16
             }.flatMap(\.results)
         )

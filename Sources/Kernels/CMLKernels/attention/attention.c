@@ -156,8 +156,30 @@ static void attend_few(void *context, long index, int worker) {
     }
 }
 
-void cml_attention(const cml_isa *isa, const cml_attention_call *c) {
-    if (c->batch <= 0 || c->heads <= 0 || c->queries <= 0) return;
+// The end of the keys that any query sees, as of a cache that holds fewer tokens than it has space for.
+static long end_of_visible_keys(const cml_attention_call *c) {
+    if (c->causal || !(c->mask || c->keep) || c->mask_strides[3] == 0) return c->keys;
+    const long batch = c->mask_strides[0] ? c->batch : 1, heads = c->mask_strides[1] ? c->heads : 1;
+    const long queries = c->mask_strides[2] ? c->queries : 1;
+    long end = 0;
+    for (long row = batch * heads * queries - 1; row >= 0 && end < c->keys; row--) {
+        const float *mask;
+        const uint8_t *keep;
+        mask_row(c, row / (heads * queries), row / queries % heads, row % queries, &mask, &keep);
+        long last = c->keys;
+        while (last > end && ((mask && mask[last - 1] == -__builtin_inff()) || (keep && !keep[last - 1]))) last--;
+        end = last;
+    }
+    return end;
+}
+
+void cml_attention(const cml_isa *isa, const cml_attention_call *all) {
+    if (all->batch <= 0 || all->heads <= 0 || all->queries <= 0) return;
+    // Keys and values behind the last visible one are not read. The end of a vector keeps the order of sums.
+    cml_attention_call visible = *all;
+    const long end = (end_of_visible_keys(all) + isa->panel - 1) / isa->panel * isa->panel;
+    if (end < all->keys) visible.keys = end;
+    const cml_attention_call *c = &visible;
     job j = {.isa = isa, .call = c};
     if (c->queries <= FEW_QUERIES || c->keys <= 0) {
         cml_parallel_for(c->batch * c->heads, attend_few, &j);

@@ -23,5 +23,6 @@ static inline int cml_scales_rows(const cml_isa *isa, const cml_codes *c) {
 }
 // Elements of such a row.
 static inline long cml_scaled_row(const cml_codes *c) { return c->k + cml_codes_segments(c); }
-// Divides every element by 16^i, i its place among eight (6 for the last); the sums of the blocks follow.
-void cml_scale_row(const cml_codes *c, const float *row, float *result);
+// Divides every element by 16^i, i its place among eight (6 for the last); the sums of the blocks follow. Returns 0 if one of
+// them is infinite or not a number: codes are stored plus 8, and subtracting 8 times such a sum gives no number.
+int cml_scale_row(const cml_codes *c, const float *row, float *result);

@@ -69,10 +69,11 @@ void cml_gather_codes(const cml_isa *isa, const cml_code_rows *matrix, const int
     cml_parallel_for(count, gather_row, &j);
 }
 
-void cml_scale_row(const cml_codes *c, const float *row, float *result) {
+int cml_scale_row(const cml_codes *c, const float *row, float *result) {
     static const float factors[8] = {1, 0x1p-4f, 0x1p-8f, 0x1p-12f, 0x1p-16f, 0x1p-20f, 0x1p-24f, 0x1p-24f};
     const long segments = cml_codes_segments(c), terms = segments > 1 ? c->segment : c->k;
     float *sums = result + c->k;
+    int finite = 1;
     for (long segment = 0; segment < segments; segment++, row += terms, result += terms) {
         float parts[8] = {0}, sum = 0;
         long k = 0;
@@ -88,5 +89,7 @@ void cml_scale_row(const cml_codes *c, const float *row, float *result) {
         }
         for (long i = 0; i < 8; i++) sum += parts[i];
         sums[segment] = sum;
+        finite &= sum - sum == 0;
     }
+    return finite;
 }

@@ -149,16 +149,18 @@ static void multiply(void *context, long index, int worker) {
     // The order of an element's sums follows from the whole product, not from this task's share of its rows: results
     // do not depend on the number of workers.
     const long whole = call->whole > 0 ? call->whole : call->m;
-    if (whole <= 4 && !integers) {
+    float *scaled = NULL;
+    int finite = 1;
+    if (whole <= 4 && codes && cml_scales_rows(isa, codes)) {
+        stream.scaled_row = cml_scaled_row(codes);
+        scaled = cml_scratch(3, sizeof(float) * (size_t)(rows * stream.scaled_row));
+        for (long row = 0; row < rows; row++)
+            finite &= cml_scale_row(codes, call->a + a_offset + (row0 + row) * call->lda,
+                                    scaled + row * stream.scaled_row);
+    }
+    if (whole <= 4 && !integers && finite) {
         const cml_stream_kernel *const kernels = streams(isa, call);
         const long step = streamed_rows(isa, codes);
-        float *scaled = NULL;
-        if (codes && cml_scales_rows(isa, codes)) {
-            stream.scaled_row = cml_scaled_row(codes);
-            scaled = cml_scratch(3, sizeof(float) * (size_t)(rows * stream.scaled_row));
-            for (long row = 0; row < rows; row++)
-                cml_scale_row(codes, call->a + a_offset + (row0 + row) * call->lda, scaled + row * stream.scaled_row);
-        }
         for (long panel = panel0; panel < panel1; panel++) {
             const long column = panel * width;
             t->k = call->k;
