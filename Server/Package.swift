@@ -213,12 +213,17 @@ let package = Package(
     ]
 )
 
-// Every target but tests, for `scripts/build --server`.
+// Every target but tests, for `scripts/build --server`, and the products that tests need: they compile beside the long chain
+// of the programs' modules.
 let buildable = package.targets.filter { [.regular, .executable].contains($0.type) }
+var testProducts: [String: Target.Dependency] = [:]
+for dependency in package.targets.filter({ $0.type == .test }).flatMap(\.dependencies) {
+    if case .productItem(let name, _, _, _) = dependency { testProducts[name] = dependency }
+}
 package.targets.append(
     .target(
         name: "AllServerTargets",
-        dependencies: buildable.map { .target(name: $0.name) },
+        dependencies: buildable.map { .target(name: $0.name) } + testProducts.sorted { $0.key < $1.key }.map(\.value),
         path: "Tests/AllTargets",
         swiftSettings: settings
     )

@@ -20,10 +20,13 @@ HALF_ROUNDING = 2.0 ** -10
 
 def logits(model, state, tokens, start):
     """The answer to `tokens`, the first of which stands at position `start`."""
-    context = model.inputs["mask"].shape[3]
-    places = np.arange(start, start + tokens.shape[1])[:, None]
-    mask = np.where(np.arange(context)[None] <= places, 0.0, -1e4).astype(np.float16)[None, None]
-    given = {"tokens": tokens, "position": np.array([start], np.int32), "mask": mask}
+    end = start + tokens.shape[1]
+    # The cut form has no position: the mask ends with the last token.
+    context = model.inputs["mask"].shape[3] if "position" in model.inputs else end
+    mask = np.where(np.arange(context)[None] <= np.arange(start, end)[:, None], 0.0, -1e4).astype(np.float16)[None, None]
+    given = {"tokens": tokens, "mask": mask}
+    if "position" in model.inputs:
+        given["position"] = np.array([start], np.int32)
     return model.predict(given, state=state)["logits"].astype(np.float32)
 
 

@@ -106,14 +106,18 @@ class Decoder(nn.Module):
 
     def forward(self, tokens, position, mask):
         places = (position + torch.arange(tokens.shape[1], dtype=torch.int32)).long()
-        cosine, sine = self.cosine[places], self.sine[places]
+
+        def kept(cache, index, new):
+            cache[index] = torch.index_put(cache[index], (places,), new)
+            return cache[index]
+        return self.logits(tokens, mask, self.cosine[places], self.sine[places], kept)
+
+    def logits(self, tokens, mask, cosine, sine, kept):
+        """- kept: writes new keys or values of a layer to a cache and returns those of all positions that the mask has."""
         x = self.embed(tokens.long())
         for index, block in enumerate(self.blocks):
-            def keep(key, value):
-                self.keys[index] = torch.index_put(self.keys[index], (places,), key)
-                self.values[index] = torch.index_put(self.values[index], (places,), value)
-                return self.keys[index], self.values[index]
-            x = block(x, cosine, sine, mask, keep)
+            x = block(x, cosine, sine, mask,
+                      lambda key, value: (kept(self.keys, index, key), kept(self.values, index, value)))
         return functional.linear(self.norm(x[:, -1]), self.embed.weight) * self.shape.width ** -0.5
 
     def half(self, rounded):
@@ -129,8 +133,30 @@ class Decoder(nn.Module):
         self.values.zero_()
 
 
-def inputs(tokens, start, context):
-    """The decoder's inputs for `tokens` [1 n] from position `start`: each sees those before it and itself."""
-    places = torch.arange(start, start + tokens.shape[1])[:, None]
-    mask = torch.where(torch.arange(context)[None] <= places, 0.0, -1e4)[None, None]
-    return tokens, torch.tensor([start], dtype=torch.int32), mask
+    def inputs(self, tokens, start):
+        """The inputs for `tokens` [1 n] from position `start`: each sees those before it and itself."""
+        places = torch.arange(start, start + tokens.shape[1])[:, None]
+        mask = torch.where(torch.arange(self.shape.context)[None] <= places, 0.0, -1e4)[None, None]
+        return tokens, torch.tensor([start], dtype=torch.int32), mask
+
+
+class CutDecoder(Decoder):
+    """The same decoder with its caches cut behind the last token, as in Apple's examples of language models.
+
+    tokens [1 n], mask [1 1 n m] of the m positions up to the last token → logits [1 words]. Every token has shapes of its
+    own.
+    """
+
+    def forward(self, tokens, mask):
+        end = mask.shape[-1]
+        start = end - tokens.shape[1]
+        angles = torch.arange(start, end)
+
+        def kept(cache, index, new):
+            cache[index, start:end] = new
+            return cache[index, :end]
+        return self.logits(tokens, mask, self.cosine[angles], self.sine[angles], kept)
+
+    def inputs(self, tokens, start):
+        tokens, _, mask = super().inputs(tokens, start)
+        return tokens, mask[..., :start + tokens.shape[1]]

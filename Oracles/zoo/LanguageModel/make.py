@@ -1,6 +1,6 @@
 """Makes the decoder: an ML program with states and four-bit weights, and PyTorch's answers.
 
-    make.py FOLDER [--small]
+    make.py FOLDER [--small] [--cut]
 
 FOLDER then holds `model.mlpackage`, `reference.npz` (the tokens, `logits` after the prompt and after every token) and
 `facts.json`.
@@ -25,9 +25,9 @@ def answers(module, tokens, prompt):
     module.forget()
     rows = []
     with torch.no_grad():
-        rows.append(module(*decoder.inputs(tokens[:, :prompt], 0, module.shape.context)))
+        rows.append(module(*module.inputs(tokens[:, :prompt], 0)))
         for place in range(prompt, tokens.shape[1]):
-            rows.append(module(*decoder.inputs(tokens[:, place:place + 1], place, module.shape.context)))
+            rows.append(module(*module.inputs(tokens[:, place:place + 1], place)))
     return torch.cat(rows).numpy()
 
 
@@ -36,16 +36,21 @@ def converted(module, folder):
     shape = module.shape
     module.forget()
     with torch.no_grad():
-        example = decoder.inputs(torch.zeros(1, 2, dtype=torch.int32), 3, shape.context)
+        example = module.inputs(torch.zeros(1, 2, dtype=torch.int32), 3)
         trace = torch.jit.trace(module, example, check_trace=False)
     module.forget()
     count = ct.RangeDim(1, shape.context, default=1)
     caches = [ct.StateType(ct.TensorType(shape=tuple(module.keys.shape), dtype=np.float16), name=name)
               for name in ("keys", "values")]
+    inputs = [ct.TensorType("tokens", (1, count), np.int32)]
+    if isinstance(module, decoder.CutDecoder):
+        inputs.append(ct.TensorType("mask", (1, 1, count, ct.RangeDim(1, shape.context, default=1)), np.float16))
+    else:
+        inputs += [ct.TensorType("position", (1,), np.int32),
+                   ct.TensorType("mask", (1, 1, count, shape.context), np.float16)]
     model = ct.convert(
         trace,
-        inputs=[ct.TensorType("tokens", (1, count), np.int32), ct.TensorType("position", (1,), np.int32),
-                ct.TensorType("mask", (1, 1, count, shape.context), np.float16)],
+        inputs=inputs,
         outputs=[ct.TensorType("logits", dtype=np.float16)], states=caches,
         minimum_deployment_target=ct.target.iOS18, skip_model_load=True)
     settings = cto.coreml.OpLinearQuantizerConfig(
@@ -60,13 +65,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--small", action="store_true", help="two narrow layers, to try the way")
+    parser.add_argument("--cut", action="store_true", help="cut the caches behind the last token")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(SEED)
     started = time.time()
     shape = decoder.SMALL if options.small else decoder.Shape()
     prompt = PROMPT // 3 if options.small else PROMPT
-    module = decoder.Decoder(shape).eval().requires_grad_(False)
+    kind = decoder.CutDecoder if options.cut else decoder.Decoder
+    module = kind(shape).eval().requires_grad_(False)
     tokens = torch.randint(0, shape.words, (1, prompt + GENERATED), dtype=torch.int32)
     expected = answers(module, tokens, prompt)
     module.half(True)
