@@ -52,10 +52,14 @@ package final class Operation: Sendable {
         kind = ObjectIdentifier(type(of: op))
     }
 
-    /// Whether the operator is an `O`. Faster than `op is O`, which copies the operator.
+    /// Whether the operator is an `O`.
+    ///
+    /// Faster than `op is O`, which copies the operator.
     package func `is`<O: Operator>(_ type: O.Type) -> Bool { kind == ObjectIdentifier(type) }
 
-    /// The operator, if it is an `O`. Faster than `op as? O` where it is not.
+    /// The operator, if it is an `O`.
+    ///
+    /// Faster than `op as? O` where it is not.
     package func `as`<O: Operator>(_ type: O.Type) -> O? { kind == ObjectIdentifier(type) ? op as? O : nil }
 
     /// The operation with other operands, results or bodies.
