@@ -12,6 +12,7 @@ public import OpenCombineFoundation
 
 /// Something of Dispatch's or Foundation's that publishers can be scheduled on.
 public protocol SchedulerProvider {
+    /// The type of OpenCombine's scheduler.
     associatedtype OCombine: Scheduler
     /// OpenCombine's scheduler.
     var ocombine: OCombine { get }
