@@ -1,14 +1,10 @@
-// OpenCombine gives `DispatchQueue`, `RunLoop` and `OperationQueue` their conformances to `Scheduler`, and `NotificationCenter` and
-// `URLSession` their publishers, only if no module `Combine` exists when it is compiled. This module exists then in every build but
+// OpenCombine gives `DispatchQueue`, `RunLoop` and `OperationQueue` their conformances to `Scheduler`, and `NotificationCenter`
+// its publisher, only if no module `Combine` exists when it is compiled. This module exists then in every build but
 // the first, for example in the one after an interrupted build. These overloads are chosen only where OpenCombine's are missing.
 public import Foundation
 public import OpenCombine
 import OpenCombineDispatch
 public import OpenCombineFoundation
-
-#if canImport(FoundationNetworking)
-    public import FoundationNetworking
-#endif
 
 /// Something of Dispatch's or Foundation's that publishers can be scheduled on.
 public protocol SchedulerProvider {
@@ -78,17 +74,5 @@ extension NotificationCenter {
     @_disfavoredOverload
     public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> OCombine.Publisher {
         ocombine.publisher(for: name, object: object)
-    }
-}
-
-extension URLSession {
-    /// Publishes the answer of a data task for an address.
-    @_disfavoredOverload
-    public func dataTaskPublisher(for url: URL) -> OCombine.DataTaskPublisher { ocombine.dataTaskPublisher(for: url) }
-
-    /// Publishes the answer of a data task for a request.
-    @_disfavoredOverload
-    public func dataTaskPublisher(for request: URLRequest) -> OCombine.DataTaskPublisher {
-        ocombine.dataTaskPublisher(for: request)
     }
 }

@@ -2,11 +2,7 @@
 import Combine
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
-func subscriptions(to numbers: AnyPublisher<Int, Never>, page: URL) -> [AnyCancellable] {
+func subscriptions(to numbers: AnyPublisher<Int, Never>) -> [AnyCancellable] {
     [
         numbers.receive(on: DispatchQueue.main).sink { print($0) },
         numbers.receive(on: RunLoop.main).sink { print($0) },
@@ -16,9 +12,5 @@ func subscriptions(to numbers: AnyPublisher<Int, Never>, page: URL) -> [AnyCance
         numbers.debounce(for: 0.3, scheduler: DispatchQueue.main).sink { print($0) },
         numbers.throttle(for: .seconds(1), scheduler: OperationQueue.main, latest: true).sink { print($0) },
         NotificationCenter.default.publisher(for: Notification.Name("changed")).sink { _ in },
-        URLSession.shared.dataTaskPublisher(for: page).map(\.data.count).sink(
-            receiveCompletion: { _ in },
-            receiveValue: { print($0) }
-        ),
     ]
 }
