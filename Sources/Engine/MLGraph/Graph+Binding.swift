@@ -103,7 +103,7 @@ private struct GraphCopier {
                 bodies.append(builder.endBlock(outputs: outputs))
             }
             builder.location = operation.location
-            let names = operation.results.map { graph[$0].name }
+            let names = operation.results.map(graph.name(of:))
             let results: [ValueID]
             if bodies.isEmpty, let rewritten = try rewrite(operation, operands, &builder) {
                 results = rewritten

@@ -108,6 +108,8 @@ package struct Graph: Sendable {
     package subscript(id: ValueID) -> Value { values[id.index] }
     package func type(of id: ValueID) -> ValueType { values[id.index].type }
     package func constant(_ id: ValueID) -> Tensor? { values[id.index].constant }
+    package func name(of id: ValueID) -> String { values[id.index].name }
+    package func layout(of id: ValueID) -> Layout { values[id.index].layout }
 
     /// The number of values; their numbers are below it.
     package var valueCount: Int { values.count }

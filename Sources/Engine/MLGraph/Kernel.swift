@@ -26,7 +26,9 @@ package enum Layout: Hashable, Sendable {
     }
 
     /// A per-axis attribute in physical order.
-    package func physical<T>(_ perAxis: [T]) -> [T] { permutation(rank: perAxis.count).map { perAxis[$0] } }
+    package func physical<T>(_ perAxis: [T]) -> [T] {
+        self == .rowMajor ? perAxis : permutation(rank: perAxis.count).map { perAxis[$0] }
+    }
 }
 
 /// A request for kernels: these operands, these results, in these layouts.

@@ -207,9 +207,10 @@ package final class BoundProgram: Sendable {
 extension Graph {
     /// Whether the extents of some result are only known at run time, or the operation has bodies.
     func isDynamic(_ operation: Operation) -> Bool {
-        operation.op is any ControlFlowOperator
+        !operation.blocks.isEmpty
             || operation.results.contains {
-                !type(of: $0).isBound || type(of: $0).kind != .tensor || type(of: $0).scalarType == .string
+                let type = type(of: $0)
+                return !type.isBound || type.kind != .tensor || type.scalarType == .string
             }
     }
 

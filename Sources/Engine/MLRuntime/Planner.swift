@@ -89,15 +89,15 @@ struct Planner {
     private func isInput(_ id: ValueID) -> Bool { graph.inputs.contains(id) }
 
     private func buffer(_ id: ValueID) throws(ModelError) -> KernelRequest.Buffer {
-        let value = graph[id]
-        guard let shape = value.type.shape.counts else {
-            throw ModelError(.invalidModel, "the extents of '\(graph.label(id))' are not known: \(value.type)")
+        let type = graph.type(of: id)
+        guard let shape = type.shape.counts else {
+            throw ModelError(.invalidModel, "the extents of '\(graph.label(id))' are not known: \(type)")
         }
         return KernelRequest.Buffer(
-            scalarType: value.type.scalarType,
+            scalarType: type.scalarType,
             logicalShape: shape,
-            layout: value.layout,
-            constant: value.constant
+            layout: graph.layout(of: id),
+            constant: graph.constant(id)
         )
     }
 

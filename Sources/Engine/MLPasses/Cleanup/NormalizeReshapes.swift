@@ -11,12 +11,11 @@ package struct NormalizeReshapes: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let x = operation.operands.first ?? nil, operation.results.count == 1,
-                let target = block.type(of: operation.results[0]).shape.counts,
-                let source = block.type(of: x).shape.counts
-            else { continue }
             let isReshape = operation.is(Reshape.self)
-            guard isReshape || regroups(operation, source) else { continue }
+            guard isReshape || Self.mayRegroup(operation), let x = operation.operands[0],
+                let target = block.type(of: operation.results[0]).shape.counts,
+                let source = block.type(of: x).shape.counts, isReshape || regroups(operation, source)
+            else { continue }
             let inner = block.producer(of: x, as: Reshape.self)?.operation
             guard !isReshape || inner != nil || block.constant(operation.operands[1])?.integers != target else {
                 continue
@@ -31,15 +30,15 @@ package struct NormalizeReshapes: Pass {
         return patches
     }
 
+    private static func mayRegroup(_ operation: Operation) -> Bool {
+        operation.is(ExpandDims.self) || operation.is(Squeeze.self) || operation.is(Flatten2D.self)
+            || operation.is(ReshapeLike.self) || operation.is(Transpose.self)
+    }
+
+    /// Whether the operation, one of those that may, leaves the elements in their order.
     private func regroups(_ operation: Operation, _ source: [Int]) -> Bool {
-        if operation.is(ExpandDims.self) || operation.is(Squeeze.self) || operation.is(Flatten2D.self)
-            || operation.is(ReshapeLike.self)
-        {
-            return true
-        }
-        guard let transpose = operation.as(Transpose.self),
-            let permutation = try? transpose.normalizedPermutation(rank: source.count)
-        else { return false }
+        guard let transpose = operation.as(Transpose.self) else { return true }
+        guard let permutation = try? transpose.normalizedPermutation(rank: source.count) else { return false }
         let moved = permutation.filter { source[$0] != 1 }
         return moved == moved.sorted()
     }

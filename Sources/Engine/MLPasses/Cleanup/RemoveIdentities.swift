@@ -11,13 +11,18 @@ package struct RemoveIdentities: Pass {
     package func patches(for block: BlockView) throws(ModelError) -> [GraphPatch] {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
-            guard let source = widenedHalf(operation, block) ?? operation.operands.first ?? nil,
-                operation.results.count == 1, block.type(of: source) == block.type(of: operation.results[0]),
+            guard Self.mayBeIdentity(operation), let source = widenedHalf(operation, block) ?? operation.operands[0],
+                block.type(of: source) == block.type(of: operation.results[0]),
                 isIdentity(operation, source, block)
             else { continue }
             patches.append(try block.patch(before: index) { _ in [(operation.results[0], source)] })
         }
         return patches
+    }
+
+    private static func mayBeIdentity(_ operation: Operation) -> Bool {
+        operation.is(Identity.self) || operation.is(Cast.self) || operation.is(Reshape.self)
+            || operation.is(Transpose.self)
     }
 
     /// The float16 value that is cast back to float16.
@@ -31,9 +36,8 @@ package struct RemoveIdentities: Pass {
     }
 
     private func isIdentity(_ operation: Operation, _ source: ValueID, _ block: BlockView) -> Bool {
-        if operation.is(Identity.self) || operation.is(Cast.self) { return true }
         if operation.is(Reshape.self) { return block.type(of: source).isBound }
-        guard let transpose = operation.as(Transpose.self) else { return false }
+        guard let transpose = operation.as(Transpose.self) else { return true }
         let rank = block.type(of: source).rank
         return (try? transpose.normalizedPermutation(rank: rank)) == Array(0..<rank)
     }

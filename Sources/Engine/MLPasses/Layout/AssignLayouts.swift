@@ -46,7 +46,7 @@ extension Graph {
                 }
                 placed.append(try value(operand, in: choice.operands[index], &builder))
             }
-            let names = operation.results.map { self[$0].name }
+            let names = operation.results.map(name(of:))
             let results = try builder.append(operation.op, placed, names: names)
             for result in results where builder.constant(result) == nil { builder.setLayout(result, choice.result) }
             return results
