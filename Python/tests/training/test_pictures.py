@@ -503,7 +503,7 @@ def test_wrong_styles(tmp_path):
     train = lambda style=folder / "0.png", contents=folder, **options: createml.StyleTransfer.train(
         style, contents, **{"feature_extractor": own, "max_iterations": 1, "progress": False, **options})
     for given, words in [
-            ({"style": tmp_path / "none.png"}, "none.png cannot be read"), ({"contents": tmp_path / "empty"}, "no readable picture"),
+            ({"style": tmp_path / "none.png"}, "none.png cannot be read"), ({"contents": tmp_path / "empty"}, "no readable image"),
             ({"style_strength": 11}, "11"), ({"textel_density": 65}, "65"), ({"medium": "film"}, "image, video"),
             ({"algorithm": "big"}, "cnn, cnnLite"), ({"processing_option": "stretch"}, "centerCrop, scaleFit"),
             ({"feature_extractor": None}, "'efficientnet-lite0' is not installed"), ({"max_iterations": 0}, "0")]:
