@@ -132,7 +132,6 @@ class Decoder(nn.Module):
         self.keys.zero_()
         self.values.zero_()
 
-
     def inputs(self, tokens, start):
         """The inputs for `tokens` [1 n] from position `start`: each sees those before it and itself."""
         places = torch.arange(start, start + tokens.shape[1])[:, None]
@@ -150,12 +149,12 @@ class CutDecoder(Decoder):
     def forward(self, tokens, mask):
         end = mask.shape[-1]
         start = end - tokens.shape[1]
-        angles = torch.arange(start, end)
+        places = torch.arange(start, end)
 
         def kept(cache, index, new):
             cache[index, start:end] = new
             return cache[index, :end]
-        return self.logits(tokens, mask, self.cosine[angles], self.sine[angles], kept)
+        return self.logits(tokens, mask, self.cosine[places], self.sine[places], kept)
 
     def inputs(self, tokens, start):
         tokens, _, mask = super().inputs(tokens, start)

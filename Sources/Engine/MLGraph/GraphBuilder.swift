@@ -83,7 +83,7 @@ package struct GraphBuilder {
 
     /// Sets the memory layout of a value.
     package mutating func setLayout(_ id: ValueID, _ layout: Layout) { graph.values[id.index].layout = layout }
-    package func layout(of id: ValueID) -> Layout { graph.values[id.index].layout }
+    package func layout(of id: ValueID) -> Layout { graph.layout(of: id) }
 
     /// Changes a block input's type, once the types of the values carried through a loop are known.
     package mutating func retype(_ id: ValueID, _ type: ValueType) { graph.values[id.index].type = type }

@@ -175,7 +175,7 @@ static long end_of_visible_keys(const cml_attention_call *c) {
 
 void cml_attention(const cml_isa *isa, const cml_attention_call *all) {
     if (all->batch <= 0 || all->heads <= 0 || all->queries <= 0) return;
-    // Keys and values behind the last visible one are not read. The end of a vector keeps the order of sums.
+    // Keys and values behind the last visible one are not read, but for the rest of its panel, which keeps the order of sums.
     cml_attention_call visible = *all;
     const long end = (end_of_visible_keys(all) + isa->panel - 1) / isa->panel * isa->panel;
     if (end < all->keys) visible.keys = end;
