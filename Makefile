@@ -13,7 +13,7 @@ build: setup
 	@scripts/build
 
 demo: setup
-	@scripts/demo
+	@scripts/demo $(ARGS)
 
 demo-stickers: setup
 	@DRAWING_EMBEDDING=$$(ls ../shared/models/TinyDrawingEmbedding*.mlmodel 2>/dev/null) swift run -c release demo-stickers $(ARGS)

@@ -710,6 +710,12 @@ let examples: [Target] = [
         path: "Examples/FlowerShop",
         swiftSettings: [.swiftLanguageMode(.v6)]
     ),
+    .executableTarget(
+        name: "demo-first-prediction",
+        dependencies: ["CoreML"],
+        path: "Examples/FirstPrediction",
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    ),
     example("demo-stickers", "Stickers"),
     example("demo-adapt", "Adapt"),
     example("demo-extractor", "SharedExtractor"),
