@@ -154,6 +154,19 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
         )
     } make: {
         let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
+        if let matrix = CompressedMatrix(tensor), matrix.decodesRows, matrix.parameters.scalarType == tensor.scalarType,
+            (matrix.rows, matrix.columns) == (layout == .columnsByTerms ? (columns, terms) : (terms, columns))
+        {
+            return PackedWeights(
+                isHalf: tensor.scalarType == .float16,
+                terms: terms,
+                columns: columns,
+                layout: layout
+            ) { rows, body in
+                let decoded = matrix.decodedRows(rows)
+                withExtendedLifetime(decoded) { body(decoded.address) }
+            }
+        }
         if tensor.storage.deferredContents != nil {
             // Computed as a whole, and only once.
             return tensor.storage.withTransientBytes(from: tensor.byteOffset, count: tensor.byteCount) { bytes in

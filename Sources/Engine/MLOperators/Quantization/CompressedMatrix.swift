@@ -172,6 +172,57 @@ struct CompressedMatrix: Sendable {
         }
     }
 
+    /// Whether `decodedRows` decodes any rows.
+    var decodesRows: Bool {
+        values == .tables && taps == 1 && columns * bits % 8 == 0
+            && (parameters.scalarType == .float16 || parameters.scalarType == .float32)
+    }
+
+    /// Some rows with the entries of the tables in place of the codes, whose pages may go; needs `decodesRows`.
+    func decodedRows(_ range: Range<Int>) -> Tensor {
+        precondition(decodesRows)
+        let count = range.count * columns
+        let rowByteCount = columns * bits / 8
+        let bytes = range.lowerBound * rowByteCount..<range.upperBound * rowByteCount
+        let rowsPerBlock = rows / rowBlocks
+        let lookup = TableLookup(
+            rowGroups: range.map { $0 / rowsPerBlock },
+            rowLength: columns,
+            columns: columnBlocks,
+            entries: 1 << bits
+        )
+        let decoded = Tensor(uninitialized: parameters.scalarType, shape: [range.count, columns])
+        let elementByteCount = parameters.scalarType.bitWidth / 8
+        codes.storage.withTransientBytes(from: codes.byteOffset + bytes.lowerBound, count: bytes.count) { source in
+            guard bits < 8 else {
+                lookup.run(
+                    source,
+                    in: parameters.address,
+                    elementByteCount: elementByteCount,
+                    into: decoded.address
+                )
+                return
+            }
+            let indices = Tensor(uninitialized: .uint8, shape: [count])
+            PackedIntegers.unpack(
+                source,
+                byteCount: bytes.count,
+                width: bits,
+                isSigned: false,
+                into: indices.address,
+                count: count
+            )
+            lookup.run(
+                indices.address,
+                in: parameters.address,
+                elementByteCount: elementByteCount,
+                into: decoded.address
+            )
+        }
+        codes.releasePages(bytes)
+        return decoded
+    }
+
     private func window(_ isByColumns: Bool) -> CodedWeights.Window {
         CodedWeights.Window(
             channels: isByColumns ? columns : rows,

@@ -101,7 +101,7 @@ package final class PackedWeights: PackedForm {
     }
 
     /// The number of source bytes that are packed at a time.
-    private static let chunkByteCount = 16 << 20
+    private static let chunkByteCount = 4 << 20
 
     /// Weights that were packed before, for the current instruction set; `nil` when `memory` has the wrong size, or the
     /// backend needs the source.

@@ -191,6 +191,30 @@ struct CompressedWeightsTests {
         }
     }
 
+    /// Tables that products do not look up are decoded for some rows at a time, each with the tables of its group.
+    @Test(arguments: [ScalarType.uint8, .uint6])
+    func largePalettesAreDecodedInPieces(indexType: ScalarType) throws {
+        let (rows, columns, groups) = (4096, 768, 64)
+        let entries = 1 << indexType.bitWidth
+        let indices = (0..<rows * columns).map { Double(($0 * 7 + $0 / 1000) % entries) }
+        let tables = (0..<groups * entries).map { Double($0 % 251) / 128 - 1 }
+        var random = RandomTensors(seed: 4)
+        let x = random.tensor([1, columns])
+        func product(isExpanded: Bool) throws -> (values: [Double], kernels: [String]) {
+            try run(.current, [x]) { (builder) throws(ModelError) in
+                let input = builder.input("x", ValueType(.float32, [1, Dimension(columns)]))
+                let weight = try builder.add(
+                    ConstexprLutToDense(),
+                    builder.constant(Tensor(values: indices, scalarType: indexType, shape: [rows, columns])),
+                    builder.constant(Tensor(values: tables, scalarType: .float16, shape: [groups, 1, entries, 1]))
+                )
+                return try builder.add(Linear(), input, isExpanded ? try? expanded(weight, &builder) : weight)
+            }
+        }
+        let (found, wanted) = (try product(isExpanded: false), try product(isExpanded: true))
+        #expect(found.values == wanted.values)
+    }
+
     @Test func onlyWhatCannotFailIsDeferred() throws {
         var builder = GraphBuilder()
         let indices = Tensor(values: [Double](repeating: 5, count: 4096), scalarType: .uint8, shape: [64, 64])
