@@ -1,3 +1,4 @@
+import Dispatch
 package import MLGraph
 package import MLKernels
 package import MLNumerics
@@ -51,6 +52,14 @@ package final class GraphExecutable: Sendable {
     /// The only program, when every input has a fixed shape.
     private let fixed: BoundProgram?
     private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
+    private let ahead = Mutex(Ahead())
+
+    /// What is known of the next binding.
+    private struct Ahead {
+        var forecast = BindingForecast()
+        /// The program that another thread binds, or has bound, before it is requested.
+        var pending: (key: BindingKey, program: PendingProgram)?
+    }
 
     /// Prepares a graph for prediction.
     ///
@@ -121,9 +130,7 @@ package final class GraphExecutable: Sendable {
             contents: contentInputs.sorted().map { inputs[$0].values }
         )
         if let known = cache.withLock({ $0.find(key) }) { return known }
-        var types: [ValueID: ValueType] = [:]
-        var constants: [ValueID: Tensor] = [:]
-        for (index, (id, tensor)) in zip(graph.inputs, inputs).enumerated() {
+        for (id, tensor) in zip(graph.inputs, inputs) {
             let type = ValueType(tensor.scalarType, Shape(tensor.shape), kind: graph.type(of: id).kind)
             guard type.agrees(with: graph.type(of: id)) else {
                 throw ModelError(
@@ -131,26 +138,90 @@ package final class GraphExecutable: Sendable {
                     "input '\(graph.label(id))' is \(type), the model takes \(graph.type(of: id))"
                 )
             }
-            types[id] = type
-            if contentInputs.contains(index) { constants[id] = tensor }
+        }
+        let scalarTypes = inputs.map(\.scalarType)
+        let pending = ahead.withLock { $0.pending?.key == key ? $0.pending?.program : nil }
+        let program: BoundProgram
+        if let prepared = pending?.wait() { program = prepared } else { program = try bind(key, scalarTypes) }
+        let kept = cache.withLock { $0.keep(program, for: key) }
+        planAhead(after: key, scalarTypes)
+        return kept
+    }
+
+    /// Binds the graph to inputs of these shapes and contents, and plans it.
+    private func bind(_ key: BindingKey, _ scalarTypes: [ScalarType]) throws(ModelError) -> BoundProgram {
+        var types: [ValueID: ValueType] = [:]
+        for (index, id) in graph.inputs.enumerated() {
+            types[id] = ValueType(scalarTypes[index], Shape(key.shapes[index]), kind: graph.type(of: id).kind)
+        }
+        var constants: [ValueID: Tensor] = [:]
+        for (index, values) in zip(contentInputs.sorted(), key.contents) {
+            constants[graph.inputs[index]] = Tensor(
+                values: values,
+                scalarType: scalarTypes[index],
+                shape: key.shapes[index]
+            )
         }
         // Constants fold with the kernels of the plan.
         let previous = kernels.enter()
         defer { KernelTable.leave(to: previous) }
-        let program = try BoundProgram(
+        return try BoundProgram(
             optimized: try pipeline.optimize(try graph.bound(types, constants: constants)),
             pipeline: pipeline,
             kernels: kernels,
             overwrites: overwrites
         )
-        return cache.withLock { $0.keep(program, for: key) }
+    }
+
+    /// Starts to bind the program that will probably be requested after the one for `key`, on another thread.
+    ///
+    /// Only where there is more than one worker: with one, planning would delay the prediction by as much as it saves.
+    private func planAhead(after key: BindingKey, _ scalarTypes: [ScalarType]) {
+        guard Workers.count > 1 else { return }
+        let started = ahead.withLock { ahead -> (key: BindingKey, program: PendingProgram)? in
+            ahead.pending = nil
+            guard let next = ahead.forecast.next(after: key), isPossible(next, scalarTypes) else { return nil }
+            ahead.pending = (next, PendingProgram())
+            return ahead.pending
+        }
+        guard let started else { return }
+        DispatchQueue.global(qos: .utility).async {
+            // An error is thrown again, and reported, when the program is requested.
+            started.program.finish(try? self.bind(started.key, scalarTypes))
+        }
+    }
+
+    private func isPossible(_ key: BindingKey, _ scalarTypes: [ScalarType]) -> Bool {
+        let fits = graph.inputs.indices.allSatisfy { index in
+            let (type, shape) = (graph.type(of: graph.inputs[index]), key.shapes[index])
+            return shape.allSatisfy { $0 > 0 }
+                && ValueType(scalarTypes[index], Shape(shape), kind: type.kind).agrees(with: type)
+        }
+        return fits
+            && zip(contentInputs.sorted(), key.contents).allSatisfy { index, values in
+                scalarTypes[index].isInteger && key.shapes[index].elementCount == values.count
+            }
     }
 }
 
-/// The shapes of all inputs that a program was bound to, and the contents of those that bind by contents.
-private struct BindingKey: Equatable, Sendable {
-    let shapes: [[Int]]
-    let contents: [[Double]]
+/// A program that one thread binds and others wait for.
+private final class PendingProgram: Sendable {
+    private let group = DispatchGroup()
+    private let program = Mutex<BoundProgram?>(nil)
+
+    init() { group.enter() }
+
+    /// Ends the waiting, with the program or `nil` when it could not be bound.
+    func finish(_ bound: BoundProgram?) {
+        program.withLock { $0 = bound }
+        group.leave()
+    }
+
+    /// Waits for the program; `nil` when it could not be bound.
+    func wait() -> BoundProgram? {
+        group.wait()
+        return program.withLock { $0 }
+    }
 }
 
 /// Is notified of the duration of each step.
