@@ -53,6 +53,7 @@ package final class GraphExecutable: Sendable {
     private let fixed: BoundProgram?
     private let cache = Mutex(RecentCache<BindingKey, BoundProgram>(limit: 16))
     private let ahead = Mutex(Ahead())
+    private let plansAhead: Bool?
 
     /// What is known of the next binding.
     private struct Ahead {
@@ -70,6 +71,9 @@ package final class GraphExecutable: Sendable {
     ///   - overwrites: Inputs whose memory an output may reuse; see `Overwrite`.
     ///   - isOptimized: Whether the graph is already bound and rewritten by `pipeline`.
     ///   - kernels: The kernels of every plan, now and later.
+    ///   - plansAhead: Whether programs are bound before they are requested, where that can be foreseen; `nil` where there
+    ///     are at least four workers. With two, planning and the prediction beside it delay each other by as much as is
+    ///     saved.
     /// - Throws: Errors of binding and planning, when the graph's shapes are fixed.
     package init(
         _ graph: Graph,
@@ -77,9 +81,11 @@ package final class GraphExecutable: Sendable {
         contentInputs: Set<Int> = [],
         overwrites: [Overwrite] = [],
         isOptimized: Bool = false,
-        kernels: KernelTable = .current
+        kernels: KernelTable = .current,
+        plansAhead: Bool? = nil
     ) throws(ModelError) {
         self.graph = graph
+        self.plansAhead = plansAhead
         self.pipeline = pipeline
         self.contentInputs = contentInputs
         self.overwrites = overwrites
@@ -174,10 +180,8 @@ package final class GraphExecutable: Sendable {
     }
 
     /// Starts to bind the program that will probably be requested after the one for `key`, on another thread.
-    ///
-    /// Only where there is more than one worker: with one, planning would delay the prediction by as much as it saves.
     private func planAhead(after key: BindingKey, _ scalarTypes: [ScalarType]) {
-        guard Workers.count > 1 else { return }
+        guard plansAhead ?? (Workers.count >= 4) else { return }
         let started = ahead.withLock { ahead -> (key: BindingKey, program: PendingProgram)? in
             ahead.pending = nil
             guard let next = ahead.forecast.next(after: key), isPossible(next, scalarTypes) else { return nil }
