@@ -147,11 +147,32 @@ package final class GraphExecutable: Sendable {
         }
         let scalarTypes = inputs.map(\.scalarType)
         let pending = ahead.withLock { $0.pending?.key == key ? $0.pending?.program : nil }
-        let program: BoundProgram
-        if let prepared = pending?.wait() { program = prepared } else { program = try bind(key, scalarTypes) }
+        let program = try bind(key, scalarTypes, pending)
         let kept = cache.withLock { $0.keep(program, for: key) }
         planAhead(after: key, scalarTypes)
         return kept
+    }
+
+    /// The program that was, or is being, bound ahead; bound now where there is none.
+    private func bind(
+        _ key: BindingKey,
+        _ scalarTypes: [ScalarType],
+        _ pending: PendingProgram?
+    ) throws(ModelError) -> BoundProgram {
+        guard let pending else { return try bind(key, scalarTypes) }
+        // One that has not begun may wait for a thread that waits for it.
+        guard pending.claim() else {
+            if let program = pending.wait() { return program }
+            return try bind(key, scalarTypes)
+        }
+        do throws(ModelError) {
+            let program = try bind(key, scalarTypes)
+            pending.finish(program)
+            return program
+        } catch {
+            pending.finish(nil)
+            throw error
+        }
     }
 
     /// Binds the graph to inputs of these shapes and contents, and plans it.
@@ -190,6 +211,7 @@ package final class GraphExecutable: Sendable {
         }
         guard let started else { return }
         DispatchQueue.global(qos: .utility).async {
+            guard started.program.claim() else { return }
             // An error is thrown again, and reported, when the program is requested.
             started.program.finish(try? self.bind(started.key, scalarTypes))
         }
@@ -201,10 +223,13 @@ package final class GraphExecutable: Sendable {
             return shape.allSatisfy { $0 > 0 }
                 && ValueType(scalarTypes[index], Shape(shape), kind: type.kind).agrees(with: type)
         }
-        return fits
-            && zip(contentInputs.sorted(), key.contents).allSatisfy { index, values in
-                scalarTypes[index].isInteger && key.shapes[index].elementCount == values.count
-            }
+        guard fits else { return false }
+        // Contents that stay in the range of their type when they continue.
+        let maximum = Double(1 << 30)
+        return zip(contentInputs.sorted(), key.contents).allSatisfy { index, values in
+            guard scalarTypes[index] == .int32 || scalarTypes[index] == .int64 else { return false }
+            return key.shapes[index].elementCount == values.count && values.allSatisfy { $0.magnitude < maximum }
+        }
     }
 }
 
@@ -212,8 +237,17 @@ package final class GraphExecutable: Sendable {
 private final class PendingProgram: Sendable {
     private let group = DispatchGroup()
     private let program = Mutex<BoundProgram?>(nil)
+    private let isClaimed = Mutex(false)
 
     init() { group.enter() }
+
+    /// Whether nobody else binds it: the caller has to, and to call `finish`.
+    func claim() -> Bool {
+        isClaimed.withLock { isClaimed in
+            defer { isClaimed = true }
+            return !isClaimed
+        }
+    }
 
     /// Ends the waiting, with the program or `nil` when it could not be bound.
     func finish(_ bound: BoundProgram?) {
