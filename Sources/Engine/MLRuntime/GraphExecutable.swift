@@ -45,8 +45,8 @@ package final class GraphExecutable: Sendable {
 
     package let graph: Graph
     let pipeline: Pipeline
-    /// The indices of inputs whose contents determine shapes.
-    private let contentInputs: Set<Int>
+    /// The indices of inputs whose contents determine shapes, ascending.
+    private let contentInputs: [Int]
     private let overwrites: [Overwrite]
     let kernels: KernelTable
     /// The only program, when every input has a fixed shape.
@@ -87,7 +87,7 @@ package final class GraphExecutable: Sendable {
         self.graph = graph
         self.plansAhead = plansAhead
         self.pipeline = pipeline
-        self.contentInputs = contentInputs
+        self.contentInputs = contentInputs.sorted()
         self.overwrites = overwrites
         self.kernels = kernels
         let previous = kernels.enter()
@@ -133,7 +133,7 @@ package final class GraphExecutable: Sendable {
         }
         let key = BindingKey(
             shapes: inputs.map(\.shape),
-            contents: contentInputs.sorted().map { inputs[$0].values }
+            contents: contentInputs.map { inputs[$0].values }
         )
         if let known = cache.withLock({ $0.find(key) }) { return known }
         for (id, tensor) in zip(graph.inputs, inputs) {
@@ -147,7 +147,7 @@ package final class GraphExecutable: Sendable {
         }
         let scalarTypes = inputs.map(\.scalarType)
         let pending = ahead.withLock { $0.pending?.key == key ? $0.pending?.program : nil }
-        let program = try bind(key, scalarTypes, pending)
+        let program = try bind(key, scalarTypes, contentInputs.map { inputs[$0] }, pending)
         let kept = cache.withLock { $0.keep(program, for: key) }
         planAhead(after: key, scalarTypes)
         return kept
@@ -157,16 +157,17 @@ package final class GraphExecutable: Sendable {
     private func bind(
         _ key: BindingKey,
         _ scalarTypes: [ScalarType],
+        _ contents: [Tensor],
         _ pending: PendingProgram?
     ) throws(ModelError) -> BoundProgram {
-        guard let pending else { return try bind(key, scalarTypes) }
+        guard let pending else { return try bind(key, scalarTypes, contents) }
         // One that has not begun may wait for a thread that waits for it.
         guard pending.claim() else {
             if let program = pending.wait() { return program }
-            return try bind(key, scalarTypes)
+            return try bind(key, scalarTypes, contents)
         }
         do throws(ModelError) {
-            let program = try bind(key, scalarTypes)
+            let program = try bind(key, scalarTypes, contents)
             pending.finish(program)
             return program
         } catch {
@@ -175,20 +176,18 @@ package final class GraphExecutable: Sendable {
         }
     }
 
-    /// Binds the graph to inputs of these shapes and contents, and plans it.
-    private func bind(_ key: BindingKey, _ scalarTypes: [ScalarType]) throws(ModelError) -> BoundProgram {
+    /// Binds the graph to inputs of these shapes, and to the contents of those that bind by contents, and plans it.
+    private func bind(
+        _ key: BindingKey,
+        _ scalarTypes: [ScalarType],
+        _ contents: [Tensor]
+    ) throws(ModelError) -> BoundProgram {
         var types: [ValueID: ValueType] = [:]
         for (index, id) in graph.inputs.enumerated() {
             types[id] = ValueType(scalarTypes[index], Shape(key.shapes[index]), kind: graph.type(of: id).kind)
         }
         var constants: [ValueID: Tensor] = [:]
-        for (index, values) in zip(contentInputs.sorted(), key.contents) {
-            constants[graph.inputs[index]] = Tensor(
-                values: values,
-                scalarType: scalarTypes[index],
-                shape: key.shapes[index]
-            )
-        }
+        for (index, tensor) in zip(contentInputs, contents) { constants[graph.inputs[index]] = tensor }
         // Constants fold with the kernels of the plan.
         let previous = kernels.enter()
         defer { KernelTable.leave(to: previous) }
@@ -212,8 +211,11 @@ package final class GraphExecutable: Sendable {
         guard let started else { return }
         DispatchQueue.global(qos: .utility).async {
             guard started.program.claim() else { return }
+            let contents = zip(self.contentInputs, started.key.contents).map { index, values in
+                Tensor(values: values, scalarType: scalarTypes[index], shape: started.key.shapes[index])
+            }
             // An error is thrown again, and reported, when the program is requested.
-            started.program.finish(try? self.bind(started.key, scalarTypes))
+            started.program.finish(try? self.bind(started.key, scalarTypes, contents))
         }
     }
 
@@ -226,7 +228,7 @@ package final class GraphExecutable: Sendable {
         guard fits else { return false }
         // Contents that stay in the range of their type when they continue.
         let maximum = Double(1 << 30)
-        return zip(contentInputs.sorted(), key.contents).allSatisfy { index, values in
+        return zip(contentInputs, key.contents).allSatisfy { index, values in
             guard scalarTypes[index] == .int32 || scalarTypes[index] == .int64 else { return false }
             return key.shapes[index].elementCount == values.count && values.allSatisfy { $0.magnitude < maximum }
         }
