@@ -148,7 +148,10 @@ let package = Package(
         // `Reliability/fleet-simulation`
         .executableTarget(
             name: "FleetSimulation",
-            dependencies: ["ServerBlobs", "ServerCore", "ServerDatabase", "ServerTesting", formats],
+            dependencies: [
+                "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", "ServerTesting", formats, hummingbird,
+                lifecycle, logging,
+            ],
             path: "Tests/FleetSimulation",
             swiftSettings: settings
         ),

@@ -4,6 +4,15 @@ import ServerCore
 
 /// Devices that check, launch and report as real ones do, without disks: 24 bytes each.
 struct Fleet {
+    /// A launch and a check of a device, for comparison with a real one.
+    struct Visit: Sendable {
+        let device: UInt32
+        /// What `DeploymentRunner device` prints of it.
+        let record: String
+        /// Whether the trial of a release failed.
+        let hasFailed: Bool
+    }
+
     /// The results of all devices.
     struct Totals: Encodable {
         var checks = 0
@@ -34,11 +43,15 @@ struct Fleet {
     let count: Int
     /// How often a trial of the new release fails.
     let failureRate: Double
+    /// How many devices, the first ones, exist in reality too: these report themselves.
+    let realCount: Int
     private var devices: [Device]
     /// The devices that check in a minute.
     private var wheel: [[UInt32]]
     private var random: Generator
     private(set) var totals = Totals()
+    /// What the devices that exist in reality did in the last minute.
+    private(set) var visits: [Visit] = []
     static let newRelease: UInt8 = 2
     /// Seconds between two checks, as policies say when nothing else is wanted.
     static let interval = 6 * 3600
@@ -56,9 +69,10 @@ struct Fleet {
         }
     }
 
-    init(count: Int, minutes: Int, failureRate: Double, running release: UInt8) {
+    init(count: Int, minutes: Int, failureRate: Double, running release: UInt8, realCount: Int = 0) {
         self.count = count
         self.failureRate = failureRate
+        self.realCount = realCount
         devices = [Device](repeating: Device(current: release, next: release), count: count)
         wheel = [[UInt32]](repeating: [], count: minutes)
         random = Generator(state: 1)
@@ -74,12 +88,14 @@ struct Fleet {
     mutating func check(minute: Int, _ evaluator: PolicyEvaluator) -> [DeviceReport] {
         let due = wheel[minute]
         wheel[minute] = []
+        visits = []
         totals.busiestMinute = max(totals.busiestMinute, due.count)
         var reports: [DeviceReport] = []
         let policy = UInt32(evaluator.policy.version)
         for number in due {
             totals.checks += 1
-            if let report = check(number, evaluator, policy, hour: UInt32(minute / 60)) { reports.append(report) }
+            let report = check(number, evaluator, policy, hour: UInt32(minute / 60))
+            if let report, number >= realCount { reports.append(report) }
             // As the client spreads its checks.
             let seconds = Double(Self.interval) * (1 + 0.2 * Double.random(in: 0..<1, using: &random))
             let next = minute + Int(seconds / 60)
@@ -99,13 +115,17 @@ struct Fleet {
         defer { devices[Int(number)] = device }
         let installID = Self.installID(number)
         var report = DeviceReport(id: identifier(), operatingSystem: "Linux", deviceClass: .phone)
-        launch(&device, &report)
+        let (failed, launched) = (device.failed, launch(&device, &report))
         if device.policy != policy { totals.policiesFetched += 1 }
         device.policy = policy
         var attributes = DeviceAttributes()
         attributes.installID = installID
         attributes.deviceClass = .phone
         decide(&device, evaluator.evaluate(attributes).outcome, &report)
+        if number < realCount {
+            let record = "\(launched), next \(device.next), policy \(policy), interval \(Self.interval)"
+            visits.append(Visit(device: number, record: record, hasFailed: device.failed != failed))
+        }
         if device.told != hour {
             device.told = hour
             report.running = .init(
@@ -117,10 +137,11 @@ struct Fleet {
     }
 
     /// A downloaded release becomes current, and shows whether it works.
-    private mutating func launch(_ device: inout Device, _ report: inout DeviceReport) {
+    /// - Returns: what happened with which release.
+    private mutating func launch(_ device: inout Device, _ report: inout DeviceReport) -> String {
         guard device.next != device.current else {
             report.counts.append(.init(release: Int(device.current), event: .used))
-            return
+            return "used \(device.current)"
         }
         let release = device.next
         report.counts.append(.init(release: Int(release), event: .reached(.activated)))
@@ -130,10 +151,11 @@ struct Fleet {
             device.failed |= 1 << release
             device.next = device.current
             report.counts.append(.init(release: Int(release), event: .failed(.selfTest)))
-        } else {
-            device.current = release
-            report.counts.append(.init(release: Int(release), event: .reached(.loaded)))
+            return "failed \(release)"
         }
+        device.current = release
+        report.counts.append(.init(release: Int(release), event: .reached(.loaded)))
+        return "loaded \(release)"
     }
 
     private mutating func decide(_ device: inout Device, _ outcome: Outcome, _ report: inout DeviceReport) {

@@ -1,5 +1,7 @@
 // A million devices against the real service, its rollout controller and its database, in virtual time: section 5.4 of
-//   the design. FleetSimulation [DEVICES] [HOURS] [FAILURE RATE]
+//   the design. FleetSimulation [DEVICES] [HOURS] [FAILURE RATE] [REAL RUNNER]
+// So many of the devices, REAL, exist in reality too: each of their launches is a process of RUNNER (DeploymentRunner) with a disk
+// of its own, which must do what the simulated device does.
 // `Reliability/fleet-simulation` runs a rollout that fares well, and one that fails.
 
 import DeploymentKeys
@@ -39,6 +41,7 @@ struct Summary: Encodable {
     let runningNew: Int
     /// How many devices the server counted in the last eight hours; one that changed counts with both releases.
     let estimated: Int
+    let real: RealDevices.Comparison?
     let seconds: Double
 }
 
@@ -115,11 +118,54 @@ struct Scene {
     }
 }
 
-/// Rolls release 2 out to all devices, a virtual minute at a time.
-func simulate(devices: Int, hours: Int, failureRate: Double) async throws -> Summary {
-    let start = ContinuousClock.now
+/// How many devices exist in reality, and the program that they run.
+struct Reality {
+    let count: Int
+    let runner: String
+}
+
+/// Simulates with a server of its own, on a port where there are real devices.
+func simulate(devices: Int, hours: Int, failureRate: Double, _ reality: Reality?) async throws -> Summary {
     let scene = try await Scene()
     defer { try? FileManager.default.removeItem(atPath: scene.folder) }
+    guard let reality else {
+        return try await simulate(scene, devices: devices, hours: hours, failureRate: failureRate, nil)
+    }
+    return try await serving(scene.service) { port in
+        let configuration = try await scene.service.clientConfiguration(
+            app: "shop",
+            environment: "production",
+            server: "http://127.0.0.1:\(port)",
+            as: scene.admin
+        )
+        let real = try RealDevices(
+            count: reality.count,
+            runner: reality.runner,
+            folder: scene.folder + "/devices",
+            configuration: configuration
+        )
+        // As simulated devices begin: with release 1, which they got and tried.
+        let policy = try await scene.evaluator().policy.version
+        for record in ["used 0, next 1", "loaded 1, next 1"] {
+            let visits = (0..<UInt32(reality.count)).map { device in
+                let expected = "\(record), policy \(policy), interval \(Fleet.interval)"
+                return Fleet.Visit(device: device, record: expected, hasFailed: false)
+            }
+            try await real.repeats(visits, at: scene.clock.now)
+        }
+        return try await simulate(scene, devices: devices, hours: hours, failureRate: failureRate, real)
+    }
+}
+
+/// Rolls release 2 out to all devices, a virtual minute at a time.
+func simulate(
+    _ scene: Scene,
+    devices: Int,
+    hours: Int,
+    failureRate: Double,
+    _ real: RealDevices?
+) async throws -> Summary {
+    let start = ContinuousClock.now
     var definition = DeploymentDefinition(default: .release(2))
     definition.rest = .release(1)
     // A device tries what it gets two checks later, so each step waits until a fifth of its devices has.
@@ -129,7 +175,13 @@ func simulate(devices: Int, hours: Int, failureRate: Double) async throws -> Sum
         }
     )
     let id = try await scene.deploy(definition)
-    var fleet = Fleet(count: devices, minutes: hours * 60, failureRate: failureRate, running: 1)
+    var fleet = Fleet(
+        count: devices,
+        minutes: hours * 60,
+        failureRate: failureRate,
+        running: 1,
+        realCount: real?.comparison.devices ?? 0
+    )
     var evaluator = try await scene.evaluator()
     var steps: [StepRow] = []
     func note(_ minute: Int) async throws {
@@ -151,6 +203,7 @@ func simulate(devices: Int, hours: Int, failureRate: Double) async throws -> Sum
     try await note(0)
     for minute in 0..<hours * 60 {
         try await scene.send(fleet.check(minute: minute, evaluator))
+        try await real?.repeats(fleet.visits, at: scene.clock.now)
         scene.clock.advance(60)
         try await scene.service.runRollouts()
         if minute % 60 == 59 { try await scene.service.renewSignatures() }
@@ -175,6 +228,7 @@ func simulate(devices: Int, hours: Int, failureRate: Double) async throws -> Sum
         state: try await scene.service.deployment(id, as: scene.admin).state.rawValue,
         runningNew: fleet.running(Fleet.newRelease),
         estimated: estimates.values.reduce(0, +),
+        real: real?.comparison,
         seconds: start.duration(to: .now) / .seconds(1)
     )
 }
@@ -183,7 +237,9 @@ let arguments = CommandLine.arguments.dropFirst()
 let devices = arguments.first.flatMap { Int($0) } ?? 1_000_000
 let hours = arguments.dropFirst().first.flatMap { Int($0) } ?? 24
 let failureRate = arguments.dropFirst(2).first.flatMap { Double($0) } ?? 0
-let summary = try await simulate(devices: devices, hours: hours, failureRate: failureRate)
+let reality =
+    arguments.count < 5 ? nil : Int(arguments[4]).map { Reality(count: min($0, devices), runner: arguments[5]) }
+let summary = try await simulate(devices: devices, hours: hours, failureRate: failureRate, reality)
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
 print(String(decoding: try encoder.encode(summary), as: UTF8.self))
@@ -205,5 +261,6 @@ if failureRate > 0.02 {
         problems.append("\(summary.totals.exposed) devices got it first")
     }
 }
+if let real = summary.real { problems += real.differences }
 for problem in problems { FileHandle.standardError.write(Data("FleetSimulation: \(problem)\n".utf8)) }
 exit(problems.isEmpty ? 0 : 1)

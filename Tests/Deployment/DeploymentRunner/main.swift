@@ -4,9 +4,10 @@
 //   DeploymentRunner launch FOLDER STORE     accesses the collection once; prints what the app gets and how the check went
 //   DeploymentRunner fetch FOLDER STORE URL CHECKS     checks over the network until the release is there, so often at most
 //   DeploymentRunner access FOLDER STORE THREADS ITERATIONS    begins and ends accesses in many threads, and looks at the models
+//   DeploymentRunner device FOLDER STORE NAME TIME works|fails    a launch and a check of a device at a time, in seconds since 1970
 //   DeploymentRunner flips BODY    lets a server send wrong bits: of each byte of what is signed, and so many of a model
 // Reliability/client-kills ends it at each of its calls that change files, and lets each of them fail;
-// Reliability/hostile-network stands between it and its server.
+// Reliability/hostile-network stands between it and its server; Reliability/fleet-simulation compares it with simulated devices.
 
 import DeploymentClient
 import DeploymentPolicy
@@ -16,7 +17,7 @@ import UpdateFramework
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
-    print("usage: DeploymentRunner publish | launch | fetch | access | flips …")
+    print("usage: DeploymentRunner publish | launch | fetch | access | device | flips …")
     exit(64)
 }
 let folder = arguments[2]
@@ -121,9 +122,18 @@ case "fetch" where arguments.count == 6:
 case "access" where arguments.count == 6:
     let (threads, iterations) = (Int(arguments[4]) ?? 1, Int(arguments[5]) ?? 1)
     exit(try await access(folder, store: arguments[3], threads: threads, iterations: iterations))
+case "device" where arguments.count == 7:
+    guard let time = Double(arguments[5]), ["works", "fails"].contains(arguments[6]) else { exit(64) }
+    do {
+        let date = Date(timeIntervalSince1970: time)
+        try await visit(folder, store: arguments[3], installID: arguments[4], at: date, works: arguments[6] == "works")
+    } catch {
+        print("error \(error)")
+        exit(1)
+    }
 case "flips":
     exit(try await flipBits(bodies: Int(folder) ?? 0))
 default:
-    print("usage: DeploymentRunner publish | launch | fetch | access | flips …")
+    print("usage: DeploymentRunner publish | launch | fetch | access | device | flips …")
     exit(64)
 }

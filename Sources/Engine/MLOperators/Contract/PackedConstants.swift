@@ -154,20 +154,8 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
         )
     } make: {
         let rowByteCount = tensor.scalarType.byteCount(of: layout == .columnsByTerms ? terms : columns)
-        if let matrix = CompressedMatrix(tensor), matrix.decodesRows, matrix.parameters.scalarType == tensor.scalarType,
-            (matrix.rows, matrix.columns) == (layout == .columnsByTerms ? (columns, terms) : (terms, columns))
-        {
-            return PackedWeights(
-                isHalf: tensor.scalarType == .float16,
-                terms: terms,
-                columns: columns,
-                layout: layout
-            ) { rows, body in
-                let decoded = matrix.decodedRows(rows)
-                withExtendedLifetime(decoded) { body(decoded.address) }
-            }
-        }
-        if tensor.storage.deferredContents != nil {
+        let tables = decodableTables(tensor, rows: layout == .columnsByTerms ? columns : terms)
+        if tables == nil, tensor.storage.deferredContents != nil {
             // Computed as a whole, and only once.
             return tensor.storage.withTransientBytes(from: tensor.byteOffset, count: tensor.byteCount) { bytes in
                 PackedWeights(
@@ -184,9 +172,21 @@ func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeig
             columns: columns,
             layout: layout
         ) { rows, body in
+            if let tables {
+                let decoded = tables.decodedRows(rows)
+                return withExtendedLifetime(decoded) { body(decoded.address) }
+            }
             let bytes = rows.lowerBound * rowByteCount..<rows.upperBound * rowByteCount
             tensor.storage.withTransientBytes(from: tensor.byteOffset + bytes.lowerBound, count: bytes.count, body)
             tensor.releasePages(bytes)
         }
     }
+}
+
+/// The codes and tables of a matrix with this number of rows, which can be decoded in pieces; `nil` for other constants.
+private func decodableTables(_ tensor: Tensor, rows: Int) -> CompressedMatrix? {
+    guard let matrix = CompressedMatrix(tensor), matrix.decodesRows, matrix.rows == rows,
+        matrix.parameters.scalarType == tensor.scalarType
+    else { return nil }
+    return matrix
 }

@@ -97,13 +97,13 @@ struct CompressedMatrix: Sendable {
         )
     }
 
-    /// Whether products look up tables of this size in less time than they read half floats: where a table fits the
+    /// Whether products look up tables of this size in no more time than they read half floats: where a table fits the
     /// registers that permutations of this instruction set take, or where rows are enough for the time not to count.
     private func isFasterThanExpanded(rows: Int) -> Bool {
         let isHalf = parameters.scalarType == .float16
         return switch InstructionSet.current {
         case .avx512: bits <= 4 || bits == 6 && isHalf
-        case .avx2: bits <= 4 || bits == 6 && isHalf && rows >= 48 || rows >= 256
+        case .avx2: bits <= 4 || bits == 6 && isHalf || rows >= 256
         case .sse2, .neon: false
         }
     }
@@ -179,7 +179,7 @@ struct CompressedMatrix: Sendable {
     }
 
     /// Some rows with the entries of the tables in place of the codes, whose pages may go; needs `decodesRows`.
-    func decodedRows(_ range: Range<Int>) -> Tensor {
+    func decodedRows(_ range: Range<Int>) -> AlignedMemory {
         precondition(decodesRows)
         let count = range.count * columns
         let rowByteCount = columns * bits / 8
@@ -191,19 +191,14 @@ struct CompressedMatrix: Sendable {
             columns: columnBlocks,
             entries: 1 << bits
         )
-        let decoded = Tensor(uninitialized: parameters.scalarType, shape: [range.count, columns])
         let elementByteCount = parameters.scalarType.bitWidth / 8
+        let decoded = AlignedMemory(transient: count * elementByteCount)
         codes.storage.withTransientBytes(from: codes.byteOffset + bytes.lowerBound, count: bytes.count) { source in
-            guard bits < 8 else {
-                lookup.run(
-                    source,
-                    in: parameters.address,
-                    elementByteCount: elementByteCount,
-                    into: decoded.address
-                )
-                return
+            let look = {
+                lookup.run($0, in: parameters.address, elementByteCount: elementByteCount, into: decoded.address)
             }
-            let indices = Tensor(uninitialized: .uint8, shape: [count])
+            guard bits < 8 else { return look(source) }
+            let indices = AlignedMemory(transient: count)
             PackedIntegers.unpack(
                 source,
                 byteCount: bytes.count,
@@ -212,12 +207,8 @@ struct CompressedMatrix: Sendable {
                 into: indices.address,
                 count: count
             )
-            lookup.run(
-                indices.address,
-                in: parameters.address,
-                elementByteCount: elementByteCount,
-                into: decoded.address
-            )
+            look(indices.address)
+            withExtendedLifetime(indices) {}
         }
         codes.releasePages(bytes)
         return decoded

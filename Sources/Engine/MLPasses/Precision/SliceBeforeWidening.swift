@@ -12,9 +12,7 @@ package struct SliceBeforeWidening: Pass {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
             guard operation.is(SliceByIndex.self) || operation.is(SliceBySize.self),
-                let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
-                cast.scalarType == .float32, let source = producer.operands[0],
-                block.type(of: source).scalarType == .float16,
+                let source = block.widenedHalf(operation.operands[0]),
                 let whole = block.type(of: source).shape.counts?.elementCount,
                 let part = block.type(of: operation.results[0]).shape.counts?.elementCount, part < whole
             else { continue }

@@ -15,9 +15,7 @@ package struct UpdateHalfInPlace: Pass {
         var patches: [GraphPatch] = []
         for (index, operation) in block.operations.enumerated() {
             guard let position = updateOperand(operation, block),
-                let (cast, producer, _) = block.producer(of: operation.operands[0], as: Cast.self),
-                cast.scalarType == .float32, let source = producer.operands[0],
-                block.type(of: source).scalarType == .float16,
+                let source = block.widenedHalf(operation.operands[0]),
                 operation.is(ScatterND.self) || block.block.inputs.contains(source)
                     || block.producer(of: source, as: SliceUpdate.self) != nil
             else { continue }

@@ -38,8 +38,10 @@ long cml_isa_row_calls(int isa, int row);
 
 // MARK: Memory
 
-// 64-byte aligned memory; large blocks are aligned for and advised to huge pages.  Null when there is none.
+// 64-byte aligned memory, not zeroed; blocks of 2 MB and more are mapped, aligned to and advised to be huge pages.  Null
+// when there is none.
 void *cml_allocate(size_t bytes);
+// `bytes` are those that were allocated.
 void cml_free(void *memory, size_t bytes);
 // A 64-byte aligned buffer of the calling thread, valid until the next call with the same slot (0...3) on this thread.
 void *cml_scratch(int slot, size_t bytes);

@@ -19,6 +19,15 @@ package final class AlignedMemory: @unchecked Sendable {
         owner = nil
     }
 
+    /// At least `byteCount` bytes, not zeroed, that are soon freed: large enough not to come from the heap, where blocks that
+    /// outlive them would keep the next ones from taking their place.
+    package convenience init(transient byteCount: Int) {
+        self.init(byteCount: Swift.max(byteCount, Self.mappedByteCount))
+    }
+
+    /// Blocks of this size and more are mapped, not taken from the heap.
+    private static let mappedByteCount = 2 << 20
+
     /// Borrows the bytes from `address` on, which `owner` keeps alive; `nil` when they are not aligned.
     package init?(borrowedFrom owner: any AnyObject & Sendable, address: UnsafeRawPointer, byteCount: Int) {
         guard Int(bitPattern: address) % Self.alignment == 0 else { return nil }
