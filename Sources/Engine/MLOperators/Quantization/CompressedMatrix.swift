@@ -98,12 +98,13 @@ struct CompressedMatrix: Sendable {
     }
 
     /// Whether products look up tables of this size in no more time than they read half floats: where a table fits the
-    /// registers that permutations of this instruction set take, or where rows are enough for the time not to count.
+    /// registers that permutations of this instruction set take, where the time to read half floats counts more than
+    /// arithmetic, or where rows are enough for the time to look up not to count.
     private func isFasterThanExpanded(rows: Int) -> Bool {
         let isHalf = parameters.scalarType == .float16
         return switch InstructionSet.current {
         case .avx512: bits <= 4 || bits == 6 && isHalf
-        case .avx2: bits <= 4 || bits == 6 && isHalf || rows >= 256
+        case .avx2: bits <= 4 || bits == 6 && isHalf && (rows <= 2 || rows >= 48) || rows >= 256
         case .sse2, .neon: false
         }
     }
