@@ -43,7 +43,7 @@ final class RealDevices: Sendable {
 
     /// Lets devices do what the simulated ones did, and compares.
     func repeats(_ visits: [Fleet.Visit], at date: Date) async throws {
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, visit) in visits.enumerated() {
                 if index >= Self.width { try await group.next() }
                 group.addTask { try await self.repeats(visit, at: date) }

@@ -17,6 +17,12 @@ extension GraphEngine {
         var plan: BatchPlans.BatchPlan?
     }
 
+    /// Whether examples of the default shapes are computed together, where there are enough of them.
+    package var joinsExamples: Bool {
+        guard let batches, let tensors = try? defaultInputs() else { return false }
+        return batches.plans(for: tensors, self) != nil
+    }
+
     package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
         let (shared, tensors) = jobs(of: examples)
         var results = [Result<[String: FeatureData], ModelError>](
