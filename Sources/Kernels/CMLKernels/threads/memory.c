@@ -36,7 +36,8 @@ typedef struct {
     size_t bytes;
 } block;
 
-static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+// Taken without waiting: where it is busy, which it stays in a child of a process that forked then, blocks are not kept.
+static atomic_flag kept_is_busy = ATOMIC_FLAG_INIT;
 // The oldest first.
 static block kept[KEPT_BLOCKS];
 static int kept_count;
@@ -56,25 +57,24 @@ static block remove_kept(int index) {
 // The newest kept block of exactly this size; null when there is none.
 static void *reuse(size_t bytes) {
     void *memory = NULL;
-    pthread_mutex_lock(&kept_lock);
+    if (atomic_flag_test_and_set_explicit(&kept_is_busy, memory_order_acquire)) return NULL;
     for (int i = kept_count - 1; i >= 0 && !memory; i--)
         if (kept[i].bytes == bytes) memory = remove_kept(i).memory;
-    pthread_mutex_unlock(&kept_lock);
+    atomic_flag_clear_explicit(&kept_is_busy, memory_order_release);
     return memory;
 }
 
 static void keep_or_unmap(void *memory, size_t bytes) {
     block ended[KEPT_BLOCKS + 1];
     int count = 0;
-    if (bytes > KEPT_BYTES) {
+    if (bytes > KEPT_BYTES || atomic_flag_test_and_set_explicit(&kept_is_busy, memory_order_acquire)) {
         munmap(memory, bytes);
         return;
     }
-    pthread_mutex_lock(&kept_lock);
     while (kept_count == KEPT_BLOCKS || (kept_count > 0 && kept_bytes + bytes > KEPT_BYTES)) ended[count++] = remove_kept(0);
     kept[kept_count++] = (block){memory, bytes};
     kept_bytes += bytes;
-    pthread_mutex_unlock(&kept_lock);
+    atomic_flag_clear_explicit(&kept_is_busy, memory_order_release);
     for (int i = 0; i < count; i++) munmap(ended[i].memory, ended[i].bytes);
 }
 
