@@ -150,7 +150,7 @@ let package = Package(
             name: "FleetSimulation",
             dependencies: [
                 "ServerBlobs", "ServerCore", "ServerDatabase", "ServerHTTP", "ServerTesting", formats, hummingbird,
-                lifecycle, logging,
+                lifecycle, logging, nio,
             ],
             path: "Tests/FleetSimulation",
             swiftSettings: settings
@@ -163,7 +163,12 @@ let package = Package(
             swiftSettings: settings
         ),
         tests("ServerDatabaseTests", ["ServerDatabase", "TestDatabases"]),
-        .target(name: "ServerTesting", path: "Tests/ServerTesting", swiftSettings: settings),
+        .target(
+            name: "ServerTesting",
+            dependencies: [lifecycle, logging, nio],
+            path: "Tests/ServerTesting",
+            swiftSettings: settings
+        ),
         tests(
             "ServerHTTPTests",
             [

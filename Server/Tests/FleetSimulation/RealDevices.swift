@@ -1,9 +1,4 @@
 import Foundation
-import Hummingbird
-import Logging
-import ServerCore
-import ServerHTTP
-import ServiceLifecycle
 import Synchronization
 
 /// Devices with disks, each launch of which is a process: they ask the server over the network and must do what the simulated
@@ -76,37 +71,4 @@ final class RealDevices: Sendable {
             comparison.differences.append("\(name) at \(seconds): simulated \"\(visit.record)\", real \"\(record)\"")
         }
     }
-}
-
-/// Answers requests of devices on a port of this machine while `body` runs.
-func serving<Result: Sendable>(
-    _ service: ServerCore.Service,
-    _ body: (_ port: Int) async throws -> Result
-) async throws -> Result {
-    let (ports, continuation) = AsyncStream<Int>.makeStream()
-    var logger = Logger(label: "FleetSimulation")
-    logger.logLevel = .critical
-    let application = Application(
-        router: makeRouter(service),
-        configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { channel in
-            continuation.yield(channel.localAddress?.port ?? 0)
-            continuation.finish()
-        },
-        logger: logger
-    )
-    let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-    let running: Task<Void, any Error> = Task {
-        defer { continuation.finish() }
-        try await group.run()
-    }
-    guard let port = await ports.first(where: { _ in true }) else {
-        try await running.value
-        throw CancellationError()
-    }
-    let result: Swift.Result<Result, any Error>
-    do { result = .success(try await body(port)) } catch { result = .failure(error) }
-    await group.triggerGracefulShutdown()
-    try await running.value
-    return try result.get()
 }

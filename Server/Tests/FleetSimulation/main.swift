@@ -7,10 +7,15 @@
 import DeploymentKeys
 import DeploymentPolicy
 import Foundation
+import Hummingbird
+import Logging
+import NIOCore
 import ServerBlobs
 import ServerCore
 import ServerDatabase
+import ServerHTTP
 import ServerTesting
+import ServiceLifecycle
 import Synchronization
 import UpdateFramework
 
@@ -131,7 +136,15 @@ func simulate(devices: Int, hours: Int, failureRate: Double, _ reality: Reality?
     guard let reality else {
         return try await simulate(scene, devices: devices, hours: hours, failureRate: failureRate, nil)
     }
-    return try await serving(scene.service) { port in
+    let server: (Logger, @escaping @Sendable (any Channel) async -> Void) -> any ServiceLifecycle.Service = {
+        Application(
+            router: makeRouter(scene.service),
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: $1,
+            logger: $0
+        )
+    }
+    return try await serving(server) { port in
         let configuration = try await scene.service.clientConfiguration(
             app: "shop",
             environment: "production",

@@ -9,6 +9,7 @@ import ServerCore
 import ServerDatabase
 import ServerHTTP
 import ServerSupport
+import ServerTesting
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -41,34 +42,17 @@ struct LiveServer {
         let reception = Reception(service, proxies: proxies, options: options, measurements: measurements)
         let router = makeRouter(service, isSecure: certificate != nil, proxies: proxies, reception: reception)
         prepare(router)
-        let (ports, continuation) = AsyncStream<Int>.makeStream()
-        var logger = Logger(label: "test")
-        logger.logLevel = .critical
-        let application = Application(
-            router: router,
-            server: reception.server(certificate),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: options.serverName),
-            services: services,
-            onServerRunning: { channel in
-                continuation.yield(channel.localAddress?.port ?? 0)
-                continuation.finish()
-            },
-            logger: logger
-        )
-        let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-        let running: Task<Void, any Error> = Task {
-            defer { continuation.finish() }
-            try await group.run()
+        let server: (Logger, @escaping @Sendable (any Channel) async -> Void) -> any ServiceLifecycle.Service = {
+            Application(
+                router: router,
+                server: reception.server(certificate),
+                configuration: .init(address: .hostname("127.0.0.1", port: 0), serverName: options.serverName),
+                services: services,
+                onServerRunning: $1,
+                logger: $0
+            )
         }
-        guard let port = await ports.first(where: { _ in true }) else {
-            try await running.value
-            throw CancellationError()
-        }
-        let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(port, reception)) } catch { result = .failure(error) }
-        await group.triggerGracefulShutdown()
-        try await running.value
-        return try result.get()
+        return try await serving(server) { port in try await body(port, reception) }
     }
 }
 
