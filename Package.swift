@@ -109,6 +109,7 @@ let sources: [[Target]] = [
         [
             module("MLNumerics", ["CMappedFiles"]),
             c("CMLKernels", links: ["m"]),
+            c("CSeries"),
             c("COneDNN", links: ["dl"]),
             module("MLKernels", ["CMLKernels", "COneDNN"]),
         ]
@@ -202,8 +203,8 @@ let sources: [[Target]] = [
             module(
                 "MLSeriesTraining",
                 [
-                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph", "MLOperators",
-                    "MLModels", "MLEngine", "MLTrainingCore", "MLGraphTraining",
+                    "CSeries", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph",
+                    "MLOperators", "MLModels", "MLEngine", "MLTrainingCore", "MLGraphTraining",
                 ]
             ),
             module(
@@ -508,8 +509,8 @@ let checks: [[Target]] = [
             tests(
                 "MLSeriesTrainingTests",
                 [
-                    "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures", "MLEngine",
-                    "MLTrainingCore", "MLSeriesTraining",
+                    "CSeries", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures",
+                    "MLEngine", "MLTrainingCore", "MLSeriesTraining",
                 ]
             ),
         ]

@@ -71,10 +71,11 @@ extension MiniRocket {
                     if begun.insert(index).inserted { series.begin(dilation) }
                     let channels = combinations[position * Self.kernels.count + kernel]
                     series.add(Self.kernels[kernel], channels)
-                    let sorted = series.sorted()
-                    for _ in 0..<counts[position] {
-                        let quantile = Self.quantile(Self.golden(biases.count + 1), of: sorted)
-                        biases.append(quantile + rounding * Float(channels.count))
+                    series.withSorted { sorted in
+                        for _ in 0..<counts[position] {
+                            let quantile = Self.quantile(Self.golden(biases.count + 1), of: sorted)
+                            biases.append(quantile + rounding * Float(channels.count))
+                        }
                     }
                 }
             }
@@ -107,7 +108,8 @@ extension MiniRocket {
     }
 
     /// The quantile, interpolated linearly.
-    static func quantile(_ part: Float, of sorted: [Float]) -> Float {
+    static func quantile<Values: RandomAccessCollection<Float>>(_ part: Float, of sorted: Values) -> Float
+    where Values.Index == Int {
         let position = Double(part) * Double(sorted.count - 1)
         let below = Swift.min(Int(position), sorted.count - 1)
         let above = Swift.min(below + 1, sorted.count - 1)

@@ -1,3 +1,4 @@
+import CSeries
 import MLKernels
 package import MLNumerics
 
@@ -86,10 +87,9 @@ package struct MiniRocket: Sendable, Hashable {
             for kernel in 0..<Self.kernels.count {
                 sums.add(Self.kernels[kernel], channels[position * Self.kernels.count + kernel])
                 let margin = Self.countsEnds(position, kernel) ? 0 : 4 * dilation
-                for _ in 0..<biasCounts[position] {
-                    result[feature] = sums.proportion(above: biases[feature], margin: margin)
-                    feature += 1
-                }
+                let range = feature..<feature + biasCounts[position]
+                sums.proportions(above: biases, range, margin: margin, into: result)
+                feature = range.upperBound
             }
         }
     }
@@ -113,22 +113,26 @@ final class ConvolutionSums {
     private let padded: UnsafeMutablePointer<Float>
     /// [channels, stride]: the negated sum of the nine samples.
     private let common: UnsafeMutablePointer<Float>
-    /// The sums of the current kernel.
+    /// The sums of the current kernel, and as many numbers for sorting.
     private let sums: UnsafeMutablePointer<Float>
+    private let scratch: UnsafeMutablePointer<Float>
+    private var counts: [Int32] = []
     private var dilation = 1
+    private let isWide: Int32
 
     init(_ series: UnsafePointer<Float>, _ channelCount: Int, _ length: Int, greatestDilation: Int) {
         self.channelCount = channelCount
         self.length = length
+        isWide = InstructionSet.current == .sse2 ? 0 : 1
         border = 4 * greatestDilation
-        // Vectors of eight may read and write beyond the last point.
-        stride = length + 2 * border + 8
+        stride = length + 2 * border + Int(CSERIES_PADDING)
         padded = .allocate(capacity: channelCount * stride)
         common = .allocate(capacity: channelCount * stride)
-        sums = .allocate(capacity: length + 8)
+        sums = .allocate(capacity: length + Int(CSERIES_PADDING))
+        scratch = .allocate(capacity: length)
         padded.initialize(repeating: 0, count: channelCount * stride)
         common.initialize(repeating: 0, count: channelCount * stride)
-        sums.initialize(repeating: 0, count: length + 8)
+        sums.initialize(repeating: 0, count: length + Int(CSERIES_PADDING))
         for channel in 0..<channelCount {
             (padded + channel * stride + border).update(from: series + channel * length, count: length)
         }
@@ -138,62 +142,42 @@ final class ConvolutionSums {
         padded.deallocate()
         common.deallocate()
         sums.deallocate()
-    }
-
-    private static func load(_ address: UnsafePointer<Float>) -> SIMD8<Float> {
-        UnsafeRawPointer(address).loadUnaligned(as: SIMD8<Float>.self)
-    }
-
-    private static func store(_ value: SIMD8<Float>, _ address: UnsafeMutablePointer<Float>) {
-        UnsafeMutableRawPointer(address).storeBytes(of: value, as: SIMD8<Float>.self)
+        scratch.deallocate()
     }
 
     /// Prepares another dilation.
     func begin(_ dilation: Int) {
         self.dilation = dilation
         for channel in 0..<channelCount {
-            let x = UnsafePointer(padded + channel * stride + border - 4 * dilation)
-            let y = common + channel * stride
-            for t in Swift.stride(from: 0, to: length, by: 8) {
-                var sum = SIMD8<Float>()
-                for tap in 0..<9 { sum -= Self.load(x + t + tap * dilation) }
-                Self.store(sum, y + t)
-            }
+            let x = padded + channel * stride + border - 4 * dilation
+            cseries_negated_sums(x, dilation, common + channel * stride, length, isWide)
         }
     }
 
     /// Computes the sums of a kernel over `channels`.
     func add(_ kernel: (Int, Int, Int), _ channels: [Int]) {
-        let three = SIMD8<Float>(repeating: 3)
         for (index, channel) in channels.enumerated() {
-            let x = UnsafePointer(padded + channel * stride + border - 4 * dilation)
+            let x = padded + channel * stride + border - 4 * dilation
             let (a, b, c) = (x + kernel.0 * dilation, x + kernel.1 * dilation, x + kernel.2 * dilation)
-            let y = UnsafePointer(common + channel * stride)
-            for t in Swift.stride(from: 0, to: length, by: 8) {
-                let sum = Self.load(y + t) + (Self.load(a + t) + Self.load(b + t) + Self.load(c + t)) * three
-                Self.store(index == 0 ? sum : sum + Self.load(sums + t), sums + t)
-            }
+            cseries_kernel_sums(common + channel * stride, a, b, c, sums, length, index == 0 ? 0 : 1, isWide)
         }
     }
 
-    /// The share of the sums that exceed `bias`, leaving out `margin` of them at each end.
-    func proportion(above bias: Float, margin: Int) -> Float {
-        let end = length - margin
-        let level = SIMD8<Float>(repeating: bias)
-        var counts = SIMD8<Int32>()
-        var t = margin
-        while t + 8 <= end {
-            counts &-= unsafeBitCast(Self.load(sums + t) .> level, to: SIMD8<Int32>.self)
-            t += 8
+    /// The shares of the sums that exceed `biases[range]`, leaving out `margin` of them at each end.
+    func proportions(above biases: [Float], _ range: Range<Int>, margin: Int, into result: UnsafeMutablePointer<Float>)
+    {
+        let count = length - 2 * margin
+        if counts.count < range.count { counts = [Int32](repeating: 0, count: range.count) }
+        biases.withUnsafeBufferPointer { biases in
+            guard let levels = biases.baseAddress else { return }
+            cseries_count_above(sums + margin, count, levels + range.lowerBound, range.count, &counts, isWide)
         }
-        var count = counts.wrappedSum()
-        while t < end {
-            if sums[t] > bias { count += 1 }
-            t += 1
-        }
-        return Float(count) / Float(end - margin)
+        for (position, feature) in range.enumerated() { result[feature] = Float(counts[position]) / Float(count) }
     }
 
-    /// The current sums in ascending order.
-    func sorted() -> [Float] { UnsafeBufferPointer(start: sums, count: length).sorted() }
+    /// Calls `body` with the current sums in ascending order, which replace them.
+    func withSorted<Result>(_ body: (UnsafeBufferPointer<Float>) -> Result) -> Result {
+        cseries_sort(sums, scratch, length)
+        return body(UnsafeBufferPointer(start: sums, count: length))
+    }
 }
