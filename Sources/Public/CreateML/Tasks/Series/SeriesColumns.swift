@@ -25,50 +25,68 @@ extension DataFrame {
     ///   finite.
     func seriesNumbers(_ name: String) throws -> [Float] {
         let column = try seriesColumn(name, for: "a feature column")
-        var result: [Float] = []
-        result.reserveCapacity(column.count)
-        for row in 0..<column.count {
-            switch column[row] {
-            case let value as Double: result.append(Float(value))
-            case let value as Int: result.append(Float(value))
-            case let value as Float: result.append(value)
-            case nil:
-                throw MLCreateError.generic(
-                    reason: "row \(row) of the column '\(name)' is empty; fill it or remove the row"
-                )
-            case let value?:
-                throw MLCreateError.type(
-                    reason: "row \(row) of the column '\(name)' is '\(value)' (\(type(of: value))); "
-                        + "feature columns hold numbers"
-                )
-            }
-            guard result[row].isFinite else {
-                throw MLCreateError.generic(
-                    reason: "row \(row) of the column '\(name)' is \(result[row]); fill it or remove the row"
-                )
+        let numbers: [Float?]
+        // Elements of a known type need no box each.
+        if column.wrappedElementType == Double.self {
+            numbers = column.assumingType(Double.self).map { $0.map { Float($0) } }
+        } else if column.wrappedElementType == Int.self {
+            numbers = column.assumingType(Int.self).map { $0.map { Float($0) } }
+        } else {
+            numbers = try (0..<column.count).map { row in
+                switch column[row] {
+                case let value as Double: return Float(value)
+                case let value as Int: return Float(value)
+                case let value as Float: return value
+                case nil: return nil
+                case let value?:
+                    throw MLCreateError.type(
+                        reason: "row \(row) of the column '\(name)' is '\(value)' (\(type(of: value))); "
+                            + "feature columns hold numbers"
+                    )
+                }
             }
         }
-        return result
+        return try numbers.enumerated().map { row, number in
+            guard let number, number.isFinite else {
+                throw MLCreateError.generic(
+                    reason: "row \(row) of the column '\(name)' is \(number.map { "\($0)" } ?? "empty"); "
+                        + "fill it or remove the row"
+                )
+            }
+            return number
+        }
     }
 
     /// A column of labels or names; integers count as text.
     func seriesTexts(_ name: String, for purpose: String) throws -> [String] {
         let column = try seriesColumn(name, for: purpose)
-        return try (0..<column.count).map { row in
-            switch column[row] {
-            case let value as String: return value
-            case let value as Int: return String(value)
-            case let value as Bool: return String(value)
-            case nil:
+        let texts: [String?]
+        if column.wrappedElementType == String.self {
+            texts = Array(column.assumingType(String.self))
+        } else if column.wrappedElementType == Int.self {
+            texts = column.assumingType(Int.self).map { $0.map { String($0) } }
+        } else {
+            texts = try (0..<column.count).map { row in
+                switch column[row] {
+                case let value as String: return value
+                case let value as Int: return String(value)
+                case let value as Bool: return String(value)
+                case nil: return nil
+                case let value?:
+                    throw MLCreateError.type(
+                        reason: "row \(row) of the column '\(name)' (\(purpose)) is '\(value)' (\(type(of: value))); "
+                            + "it must be text or an integer"
+                    )
+                }
+            }
+        }
+        return try texts.enumerated().map { row, text in
+            guard let text else {
                 throw MLCreateError.generic(
                     reason: "row \(row) of the column '\(name)' (\(purpose)) is empty; fill it or remove the row"
                 )
-            case let value?:
-                throw MLCreateError.type(
-                    reason: "row \(row) of the column '\(name)' (\(purpose)) is '\(value)' (\(type(of: value))); "
-                        + "it must be text or an integer"
-                )
             }
+            return text
         }
     }
 
