@@ -176,4 +176,19 @@ private let cases: [Case] = [
         #expect(relayouts == 3, "one for the input, one for each output:\n\(graph)")
         #expect(graph.body.outputs.allSatisfy { graph[$0].layout == .rowMajor })
     }
+
+    /// As in MiniRocket: each sum is compared with several levels, and the results are counted along the last axis.
+    @Test func whatGrowsIsConvertedBefore() throws {
+        var builder = GraphBuilder()
+        let x = builder.floats("x", [1, 3, 1, 20])
+        let sums = try builder.add(Convolution(strides: [1, 1]), x, builder.weight([4, 3, 1, 1], seed: 1))
+        let above = try builder.add(Binary<Greater>(), sums, builder.weight([5, 4, 1, 1], seed: 2))
+        let numbers = try builder.add(Cast(to: .float32), above)
+        let graph = try builder.finished(outputs: [("numbers", numbers)]).withLayouts()
+        let counts = graph.body.operations.filter { $0.op is Relayout }.map { graph.type(of: $0.results[0]).shape }
+        #expect(
+            counts == [[1, 3, 1, 20], [1, 4, 1, 20]],
+            "the sums are converted, not the five comparisons:\n\(graph)"
+        )
+    }
 }

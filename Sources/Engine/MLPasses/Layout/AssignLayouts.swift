@@ -35,8 +35,8 @@ extension Graph {
             let choice = builder.layoutChoice(
                 operation,
                 operands,
-                isAdjacent: operation.results.contains { adjacentValues.contains($0) }
-                    || operands.contains { $0.map { counterparts[$0] != nil } ?? false }
+                isFollowed: operation.results.contains { adjacentValues.contains($0) },
+                hasCounterparts: operands.contains { $0.map { counterparts[$0] != nil } ?? false }
             )
             var placed: [ValueID?] = []
             for (index, operand) in operands.enumerated() {
@@ -109,10 +109,18 @@ extension GraphBuilder {
     }
 
     /// The preferred layout of each operand and of the results.
+    ///
+    /// - Parameters:
+    ///   - operation: An operation of a graph without layouts.
+    ///   - operands: Its operands in the new graph.
+    ///   - isFollowed: Whether an operation of a layout other than row-major, or of any layout, takes a result.
+    ///   - hasCounterparts: Whether an operand exists in both layouts.
+    /// - Returns: The layouts.
     fileprivate func layoutChoice(
         _ operation: Operation,
         _ operands: [ValueID?],
-        isAdjacent: Bool
+        isFollowed: Bool,
+        hasCounterparts: Bool
     ) -> (operands: [Layout], result: Layout) {
         let rowMajor = (operands.map { _ in Layout.rowMajor }, Layout.rowMajor)
         let info = graph.operands(operands)
@@ -123,7 +131,7 @@ extension GraphBuilder {
         var role = operation.op.layoutRole(info)
         if role == .channelsLastIfAdjacent {
             let isFed = operands.contains { $0.map { layout(of: $0) == .channelsLast } ?? false }
-            role = isFed || isAdjacent ? .channelsLast : .rowMajor
+            role = isFed || isFollowed || hasCounterparts ? .channelsLast : .rowMajor
         }
         switch role {
         case .rowMajor: return rowMajor
@@ -138,7 +146,7 @@ extension GraphBuilder {
                 guard let operand, constant(operand) == nil else { return false }
                 return layout(of: operand) == .channelsLast && type(of: operand).rank == rank
             }
-            guard follows else { return rowMajor }
+            guard follows, isFollowed || !isLarger(types[0], than: operands) else { return rowMajor }
             let layouts = operands.map { operand -> Layout in
                 guard let operand, type(of: operand).rank == rank, type(of: operand).shape.elementCount.count != 1
                 else {
@@ -147,6 +155,15 @@ extension GraphBuilder {
                 return .channelsLast
             }
             return (layouts, .channelsLast)
+        }
+    }
+
+    /// Whether a result has at least twice the elements of each operand that is not constant: converting those costs less.
+    private func isLarger(_ result: ValueType, than operands: [ValueID?]) -> Bool {
+        guard let count = result.shape.elementCount.count else { return false }
+        return operands.allSatisfy { operand in
+            guard let operand, constant(operand) == nil else { return true }
+            return type(of: operand).shape.elementCount.count.map { 2 * $0 <= count } ?? false
         }
     }
 }
