@@ -17,10 +17,13 @@ extension GraphEngine {
         var plan: BatchPlans.BatchPlan?
     }
 
-    /// Whether examples of the default shapes are computed together, where there are enough of them.
+    /// Whether most of the work for an example of the default shapes is reading weights for a few rows, which examples that
+    /// are computed together share: then they may well wait for each other.
     package var joinsExamples: Bool {
-        guard let batches, let tensors = try? defaultInputs() else { return false }
-        return batches.plans(for: tensors, self) != nil
+        guard batches != nil, let tensors = try? defaultInputs(),
+            let graph = try? executable.batchableGraph(for: tensors)
+        else { return false }
+        return BatchGain(graph).isMostOfTheWork
     }
 
     package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
