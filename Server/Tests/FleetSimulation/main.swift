@@ -250,8 +250,16 @@ let arguments = CommandLine.arguments.dropFirst()
 let devices = arguments.first.flatMap { Int($0) } ?? 1_000_000
 let hours = arguments.dropFirst().first.flatMap { Int($0) } ?? 24
 let failureRate = arguments.dropFirst(2).first.flatMap { Double($0) } ?? 0
-let reality =
-    arguments.count < 5 ? nil : Int(arguments[4]).map { Reality(count: min($0, devices), runner: arguments[5]) }
+var reality: Reality?
+if arguments.count > 3 {
+    guard arguments.count == 5, let count = Int(arguments[4]), count >= 0,
+        FileManager.default.isExecutableFile(atPath: arguments[5])
+    else {
+        FileHandle.standardError.write(Data("FleetSimulation: REAL is a number, and RUNNER after it a program\n".utf8))
+        exit(64)
+    }
+    reality = Reality(count: min(count, devices), runner: arguments[5])
+}
 let summary = try await simulate(devices: devices, hours: hours, failureRate: failureRate, reality)
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
