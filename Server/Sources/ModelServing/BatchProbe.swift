@@ -6,12 +6,11 @@ enum BatchProbe {
     /// The form for a model, and the most rows of a stack.
     static func form(of model: MLModel, _ options: BatchOptions) -> (form: BatchForm, maximumRowCount: Int) {
         guard options.maximumBatchSize > 1 else { return (.single, .max) }
-        if let rows = leadingExtents(model.modelDescription), rows > 1, isIndependent(model),
+        if model.prefersBatches { return (.together, .max) }
+        guard let rows = leadingExtents(model.modelDescription), rows > 1, isIndependent(model),
             !options.stacksWhenFaster || isFaster(model, rows: min(rows, options.maximumBatchSize))
-        {
-            return (.stacked, rows)
-        }
-        return (model.prefersBatches ? .together : .single, .max)
+        else { return (.single, .max) }
+        return (.stacked, rows)
     }
 
     /// The part of the time of single predictions that stacked ones may take.

@@ -100,28 +100,6 @@ import ModelServing
         }
     }
 
-    @Test func examplesOfOneShapeShareTheReadingOfWeights() async throws {
-        let clock = StandingClock()
-        let world = try await ServingWorld(batches: options(6, .seconds(5)), workers: 1, clock: clock) { models in
-            try models.write(try TestModels.rows(onlyOne: true), "row.mlmodel")
-        }
-        #expect(try world.repository.model("row", nil).queue.predictor.form == .together)
-        try await world.run { client in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for index in 0..<6 {
-                    group.addTask {
-                        let answer = try Answer(await client.post("/v2/models/row/infer", body([index, 0, 0])))
-                        let x = Double(index)
-                        #expect(answer.numbers("y") == [x, 4 * x, 7 * x + 1])
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let metrics = String(buffer: try await client.get("/metrics").body)
-            #expect(metrics.contains("coreml_serve_batch_size_sum{model=\"row\",version=\"1\"} 36\n"), "\(metrics)")
-        }
-    }
-
     @Test func aFullQueueRefuses() async throws {
         let clock = StandingClock()
         let batches = options(8, .seconds(2), waiting: 2)

@@ -27,10 +27,10 @@ final class TestModels: Sendable {
 
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// y = scale · [[1, 2, 3], [4, 5, 6], [7, 8, 9]] x + [0, 0, 1] for rows x of three numbers: as many as come, or one.
-    static func rows(scale: Float = 1, onlyOne: Bool = false) throws -> ModelSpecification {
+    /// y = scale · [[1, 2, 3], [4, 5, 6], [7, 8, 9]] x + [0, 0, 1] for rows x of three numbers, as many as come.
+    static func rows(scale: Float = 1) throws -> ModelSpecification {
         var builder = NeuralNetworkBuilder()
-        let type = ModelArrayType(shape: [1, 3], flexibility: onlyOne ? nil : .ranges([1...64, 3...3]))
+        let type = ModelArrayType(shape: [1, 3], flexibility: .ranges([1...64, 3...3]))
         let x = builder.input("x", .multiArray(type))
         let weights = (1...9).map { Float($0) * scale }
         builder.output(

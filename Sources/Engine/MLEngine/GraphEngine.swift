@@ -66,21 +66,15 @@ package struct GraphEngine: ModelEngine, AppCalling {
     /// Plans the graph for the interface's default shapes, where it leaves extents open.
     func bindDefaultShapes() throws(ModelError) {
         guard !lowered.graph.inputs.allSatisfy({ lowered.graph.type(of: $0).isBound }) else { return }
-        guard let tensors = try defaultInputs() else { return }
-        _ = try executable.program(for: tensors)
-    }
-
-    /// Zeros of the interface's default shapes; `nil` where it has none.
-    func defaultInputs() throws(ModelError) -> [Tensor]? {
         var tensors: [Tensor] = []
         for input in lowered.inputs {
             let type = lowered.graph.type(of: input.value)
             var stated = type.shape.counts
             if stated == nil { stated = try defaultShape(input) }
-            guard let shape = stated, shape.count == type.rank else { return nil }
+            guard let shape = stated, shape.count == type.rank else { return }
             tensors.append(Tensor(uninitialized: type.scalarType, shape: shape, zeroed: true))
         }
-        return tensors
+        _ = try executable.program(for: tensors)
     }
 
     package func makeState() -> ModelState {

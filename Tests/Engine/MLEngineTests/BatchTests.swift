@@ -170,21 +170,6 @@ struct BatchTests {
         try expectSingleAnswers(EngineLoader.load(Self.file(program)), Self.examples(program, count))
     }
 
-    /// Products of few rows are worth it; what has none, and products of many rows, are not.
-    @Test func engineStatesWhetherItJoinsExamples() throws {
-        let wide = Program(
-            testDescription: "many rows",
-            shape: [1, 200, 4],
-            text: Self.weights("w", [6, 4], 14) + "tensor<fp32, [1, 200, 6]> y = linear(weight = w, x = x);"
-        )
-        for (program, joins) in [
-            (Self.transformer, true), (Self.recurrent, true), (Self.dependent, false), (wide, false),
-        ] {
-            let engine = try #require(try EngineLoader.load(Self.file(program)) as? GraphEngine)
-            #expect(engine.joinsExamples == joins, "\(program.testDescription)")
-        }
-    }
-
     @Test func examplesOfSeveralShapesAreMixed() throws {
         let program = Program(
             testDescription: "any length",

@@ -24,7 +24,6 @@ struct BatchGain {
     }
 
     var isWorthwhile: Bool { saved > 0 && saved >= Self.minimumFraction * work }
-    var isMostOfTheWork: Bool { saved > work / 2 }
 
     private mutating func add(_ operation: Operation, in graph: Graph) {
         func shape(_ index: Int) -> [Int] {

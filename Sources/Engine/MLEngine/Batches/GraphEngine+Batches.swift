@@ -17,15 +17,6 @@ extension GraphEngine {
         var plan: BatchPlans.BatchPlan?
     }
 
-    /// Whether most of the work for an example of the default shapes is reading weights for a few rows, which examples that
-    /// are computed together share: then they may well wait for each other.
-    package var joinsExamples: Bool {
-        guard batches != nil, let tensors = try? defaultInputs(),
-            let graph = try? executable.batchableGraph(for: tensors)
-        else { return false }
-        return BatchGain(graph).isMostOfTheWork
-    }
-
     package func results(of examples: [[String: FeatureData]]) -> [Result<[String: FeatureData], ModelError>] {
         let (shared, tensors) = jobs(of: examples)
         var results = [Result<[String: FeatureData], ModelError>](
