@@ -348,6 +348,111 @@ private func names(_ count: Int) -> [String] { (0..<count).map { "recording \($0
         #expect(try learner.predictions(of: plain).predictions == predictions)
     }
 
+    /// Hands with stretched and bent fingers, turned by up to half a radian either way.
+    private static func hands(_ count: Int, seed: UInt64) -> LabeledExamples {
+        var state = SplitMix64(seed: seed)
+        func unit() -> Float { Float(state.next() >> 40) * 0x1p-24 }
+        var examples = LabeledExamples()
+        for index in 0..<count {
+            let label = index % 8
+            var pose = [Float](repeating: 0.9, count: 63)
+            (pose[0], pose[21]) = (0.5, 0.3)
+            let turn = unit() - 0.5
+            for finger in 0..<5 {
+                let isStretched = label >> (finger % 3) & 1 == 1
+                let angle = turn + 0.4 * Float(finger - 2) + 0.1 * unit()
+                var length = 0.15 + 0.02 * unit()
+                for joint in 1 + 4 * finger..<5 + 4 * finger {
+                    pose[joint] = 0.5 + length * sin(angle)
+                    pose[21 + joint] = 0.3 + length * cos(angle)
+                    length += (isStretched ? 0.05 : -0.02) + 0.01 * unit()
+                }
+            }
+            examples.append(pose, label)
+        }
+        return examples
+    }
+
+    /// Few examples are enough, because distances of joints do not change when hands turn.
+    @Test func fewPosesAreEnough() throws {
+        var settings = SequenceTrainingSettings()
+        settings.iterations = 20
+        var learner = try SeriesLearner(
+            SeriesProblem(
+                .poses(.hand, training: Self.hands(32, seed: 51), validation: nil),
+                labels: (0..<8).map { "\($0)" },
+                names: ClassifierNames(label: "label"),
+                settings: settings
+            )
+        )
+        while !learner.isFinished { _ = try learner.step() }
+        let (truth, predictions) = try learner.predictions(of: Self.hands(200, seed: 52))
+        #expect(zip(truth, predictions).count { $0 == $1 } >= 196)
+    }
+
+    @Test func posesDoNotDependOnThreads() throws {
+        defer { Workers.limit(to: 0) }
+        func logits(threads: Int) throws -> [[Float]] {
+            Workers.limit(to: threads)
+            var settings = SequenceTrainingSettings()
+            settings.iterations = 2
+            var learner = try SeriesLearner(
+                SeriesProblem(
+                    .poses(.hand, training: Self.hands(80, seed: 54), validation: nil),
+                    labels: (0..<8).map { "\($0)" },
+                    names: ClassifierNames(label: "label"),
+                    settings: settings
+                )
+            )
+            while !learner.isFinished { _ = try learner.step() }
+            return try learner.trainingLogits()
+        }
+        #expect(try logits(threads: 1) == logits(threads: 2))
+    }
+
+    /// The fewer examples a network is trained on, the smaller its weights.
+    @Test func weightsArePenalised() throws {
+        func size(of examples: Int) throws -> [Float] {
+            var examplesOfPoses = SequenceExamples(inputCount: 3 * 21 + 210)
+            var state = SplitMix64(seed: 53)
+            for index in 0..<16 {
+                let values = (0..<273).map { _ in Float(state.next() >> 40) * 0x1p-24 + Float(index % 2) * 0.1 }
+                examplesOfPoses.append(features: values, labels: [index % 2])
+            }
+            var settings = SequenceTrainingSettings()
+            settings.iterations = 6
+            let data = examplesOfPoses
+            var trainer = try SequenceNetworkTrainer(
+                PoseNetwork(jointCount: 21, bones: Skeleton.hand.bones, classCount: 2, exampleCount: examples),
+                settings: settings,
+                steps: 1
+            ) { _ in data }
+            while !trainer.isFinished { try trainer.step() }
+            return trainer.parameters.map { tensor in
+                tensor.withElements(of: Float.self) { $0.reduce(0) { $0 + $1 * $1 } }
+            }
+        }
+        let (few, many) = (try size(of: 2), try size(of: 10_000))
+        for parameter in [0, 2, 4, 6] { #expect(few[parameter] < many[parameter]) }
+    }
+
+    @Test func parentsLeadToTheRoot() {
+        for skeleton in Skeleton.allCases {
+            let parents = skeleton.parents
+            #expect(parents.count == skeleton.jointCount && parents[skeleton.root] == skeleton.root)
+            for joint in 0..<skeleton.jointCount where joint != skeleton.root {
+                #expect(
+                    skeleton.bones.contains { $0 == (joint, parents[joint]) || $0 == (parents[joint], joint) }
+                )
+                var (place, steps) = (joint, 0)
+                while place != skeleton.root && steps < skeleton.jointCount {
+                    (place, steps) = (parents[place], steps + 1)
+                }
+                #expect(place == skeleton.root)
+            }
+        }
+    }
+
     @Test func unusablePosesAreNamed() {
         #expect(
             message { () throws(ModelError) in _ = try PoseSequence([1, 2, 3], .hand, name: "clip") }

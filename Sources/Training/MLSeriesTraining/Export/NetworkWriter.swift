@@ -32,21 +32,23 @@ struct NetworkWriter {
     ///   - inputs: The number of inputs.
     ///   - outputs: The number of outputs.
     ///   - weights: [outputs, inputs].
-    ///   - bias: One number for each output.
+    ///   - bias: One number for each output; `nil` for none.
     mutating func innerProduct(
         _ input: String,
         _ output: String,
         inputs: Int,
         outputs: Int,
         weights: [Float],
-        bias: [Float]
+        bias: [Float]? = nil
     ) {
         var layer = SpecInnerProductLayerParams()
         layer.inputChannels = UInt64(inputs)
         layer.outputChannels = UInt64(outputs)
         layer.weights = Self.weights(weights)
-        layer.hasBias_p = true
-        layer.bias = Self.weights(bias)
+        if let bias {
+            layer.hasBias_p = true
+            layer.bias = Self.weights(bias)
+        }
         add([input], [output], .innerProduct(layer))
     }
 

@@ -14,8 +14,9 @@ extension PoseNetwork {
         PoseNormalization.append(to: &writer, input: "poses", output: "pose", skeleton)
         // [1, 3, joints] to [1, joints, 3].
         writer.transpose("pose", "joints", [0, 2, 1])
+        PoseRelations.append(to: &writer, input: "joints", bones: "bones", output: "relations", skeleton)
         writer.constant("neighbours", adjacency, [1, jointCount, jointCount])
-        var value = "joints"
+        var value = "bones"
         for layer in 0..<2 {
             let (mixed, sums) = ("mixed\(layer + 1)", "graph\(layer + 1)")
             writer.add(["neighbours", value], [mixed], .batchedMatmul(SpecBatchedMatMulLayerParams()))
@@ -32,7 +33,19 @@ extension PoseNetwork {
         }
         let width = jointCount * Self.widths[2]
         writer.reshape(value, "flat", [width])
-        writer.innerProduct("flat", "logits", inputs: width, outputs: classCount, weights: p[4], bias: p[5])
+        writer.innerProduct("flat", "joint_logits", inputs: width, outputs: classCount, weights: p[4], bias: p[5])
+        writer.innerProduct(
+            "relations",
+            "relation_logits",
+            inputs: PoseRelations.layerCount(joints: jointCount),
+            outputs: classCount,
+            weights: PoseRelations.layerWeights(p[6], joints: jointCount)
+        )
+        writer.add(
+            ["joint_logits", "relation_logits"],
+            ["logits"],
+            .addBroadcastable(SpecAddBroadcastableLayerParams())
+        )
         writer.softmax("logits", names.probabilities)
         return .classifier(
             writer,

@@ -70,7 +70,8 @@ extension SeriesLearner {
         let network = PoseNetwork(
             jointCount: skeleton.jointCount,
             bones: skeleton.bones,
-            classCount: problem.labels.count
+            classCount: problem.labels.count,
+            exampleCount: own.count
         )
         let trainer = try SequenceNetworkTrainer(network, settings: problem.settings, steps: 1, validation: others) {
             _ in own
@@ -78,19 +79,18 @@ extension SeriesLearner {
         return Work(trainer: trainer, model: .poses(network), training: own, validation: others)
     }
 
-    /// Poses in the network's form: joint by joint.
+    /// Poses in the network's form: the relations of their joints.
     static func poses(
         _ examples: LabeledExamples,
         _ skeleton: Skeleton
     ) throws(ModelError) -> SequenceExamples {
         let joints = skeleton.jointCount
         let checked = try examples.checked(width: 3 * joints)
-        var result = SequenceExamples(inputCount: 3 * joints)
+        var result = SequenceExamples(inputCount: PoseRelations.count(joints: joints))
         for (index, label) in checked.labels.enumerated() {
             let pose = Array(checked.values[index * 3 * joints..<(index + 1) * 3 * joints])
             let normal = PoseNormalization.normalized(pose, skeleton)
-            let transposed = (0..<joints).flatMap { joint in (0..<3).map { normal[$0 * joints + joint] } }
-            result.append(features: transposed, labels: [label])
+            result.append(features: PoseRelations.relations(normal, skeleton), labels: [label])
         }
         return result
     }

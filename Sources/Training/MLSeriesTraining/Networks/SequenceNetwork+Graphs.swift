@@ -4,11 +4,11 @@ import MLNumerics
 import MLOperators
 
 extension SequenceNetwork {
-    /// The mean cross-entropy of a mini-batch.
+    /// The mean cross-entropy of a mini-batch, with penalties.
     ///
     /// Data, with R = steps · batch rows: x [steps, batch, inputs], targets [R, classes], weights [R, 1], initial
-    /// states, a mask for each dropout. Outputs: the loss, the logits, then mean and variance of each batch
-    /// normalisation.
+    /// states, a mask for each dropout. Outputs: the sum of the loss and the penalties, the loss, the logits, then mean
+    /// and variance of each batch normalisation.
     func objective(steps: Int, batch: Int) throws(ModelError) -> Objective {
         var builder = GraphBuilder()
         let rows = steps * batch
@@ -26,7 +26,16 @@ extension SequenceNetwork {
         let losses = try builder.add(SoftmaxCrossEntropy(), logits, targets)
         let weighted = try builder.add(Binary<Mul>(), losses, builder.reshaped(weights, [rows]))
         let loss = try builder.add(Reduction<SumOfElements>(axes: nil, keepsDimensions: false), weighted)
-        var outputs = [("loss", loss), ("logits", logits)]
+        var total = loss
+        for (index, factor) in penalties {
+            let squares = try builder.add(
+                Reduction<SumOfElements>(axes: nil, keepsDimensions: false),
+                builder.add(Unary(Square()), parameters[index])
+            )
+            let penalty = try builder.add(Binary<Mul>(), squares, builder.constant(Tensor(scalar: factor, .float32)))
+            total = try builder.add(Binary<Add>(), total, penalty)
+        }
+        var outputs = [("objective", total), ("loss", loss), ("logits", logits)]
         for (index, statistics) in parts.measured.enumerated() {
             outputs += [("mean \(index)", statistics.mean), ("variance \(index)", statistics.variance)]
         }

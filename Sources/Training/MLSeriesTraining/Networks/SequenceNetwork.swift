@@ -16,6 +16,9 @@ package protocol SequenceNetwork: Sendable {
     /// The widths of the values that are batch-normalised in training.
     var normalizedWidths: [Int] { get }
 
+    /// The penalties of the loss: a parameter's index, and the factor of the sum of its squares.
+    var penalties: [(parameter: Int, factor: Double)] { get }
+
     /// The initial parameters.
     func firstParameters(_ source: inout SplitMix64) -> [(name: String, value: Tensor)]
 
@@ -36,6 +39,10 @@ package protocol SequenceNetwork: Sendable {
         states: [ValueID],
         parts: inout NetworkParts
     ) throws(ModelError) -> (logits: ValueID, states: [ValueID])
+}
+
+extension SequenceNetwork {
+    package var penalties: [(parameter: Int, factor: Double)] { [] }
 }
 
 /// The differences between training and prediction inside a network.

@@ -179,7 +179,7 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 inputs.append(Self.mask(steps * batch, width, rate: rate, &source))
             }
             let outputs = try trainer.step(objective, inputs)
-            let loss = Double(outputs[0].floats[0])
+            let loss = Double(outputs[1].floats[0])
             guard loss.isFinite else {
                 throw ModelError(
                     .update,
@@ -187,9 +187,9 @@ package struct SequenceNetworkTrainer<Network: SequenceNetwork>: Sendable {
                 )
             }
             total.loss += loss * data.weight
-            total.right += data.countCorrect(outputs[1].floats, classes: network.classCount)
+            total.right += data.countCorrect(outputs[2].floats, classes: network.classCount)
             total.weight += data.weight
-            statistics.take(Array(outputs[2...]))
+            statistics.take(Array(outputs[3...]))
         }
     }
 

@@ -38,6 +38,20 @@ package enum Skeleton: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// For each joint the next one on the way to the root, which is its own.
+    package var parents: [Int] {
+        var parents = [Int](repeating: root, count: jointCount)
+        var reached: Set = [root]
+        while reached.count < jointCount {
+            for (a, b) in bones where reached.contains(a) != reached.contains(b) {
+                let (near, far) = reached.contains(a) ? (a, b) : (b, a)
+                parents[far] = near
+                reached.insert(far)
+            }
+        }
+        return parents
+    }
+
     /// The joints' counterparts after a reflection about a vertical axis.
     package var mirrored: [Int] {
         switch self {
