@@ -15,6 +15,7 @@ import Testing
         )
         #expect(classifier.trainingMetrics.classificationError < 0.1)
         #expect(classifier.validationMetrics.isValid)
+        #expect(classifier.skippedImages.isEmpty && !classifier.description.contains("Skipped"))
         let test = MLHandPoseClassifier.DataSource.labeledKeypointsDataFrame(
             SeriesData.poses(30, joints: 21, frames: 1, seed: 2)
         )

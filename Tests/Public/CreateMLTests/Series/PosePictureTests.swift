@@ -31,6 +31,15 @@ import Testing
         }
     }
 
+    private func withNetworks(_ body: (TemporaryFolder) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let store = ExtractorStore(folder: folder.file("store").path)
+        try await ExtractorStore.$replacement.withValue(store) {
+            try PoseNetworks.installHands(in: store)
+            try await body(folder)
+        }
+    }
+
     private func message(_ body: () throws -> Void) -> String {
         do {
             try body()
@@ -58,6 +67,10 @@ import Testing
                 parameters: .init(validation: .none, maximumIterations: 5)
             )
             #expect(classifier.trainingMetrics.classificationError == 0)
+            #expect(classifier.skippedImages.map(\.url.lastPathComponent) == ["dark.png"])
+            #expect(classifier.skippedImages.map(\.label) == ["bent"])
+            #expect(classifier.skippedImages.map(\.reason) == ["no hand was found"])
+            #expect(classifier.description.contains("Skipped Files: 1"))
             try write(folder.file("new.png"), red: 250)
             #expect(try classifier.prediction(from: folder.file("new.png")).first?.label == "bent")
             #expect(
@@ -76,6 +89,33 @@ import Testing
             )
             #expect(try annotated.extractKeypoints().shape.rows == 1)
             #expect(classifier.model.modelDescription.inputDescriptionsByName["poses"] != nil)
+        }
+    }
+
+    @Test func `Images without a hand are listed with a session, validation images after training images`() async throws
+    {
+        try await withNetworks { folder in
+            for number in 0..<4 {
+                try write(folder.file("data/flat/\(number).png"), red: UInt8(135 + number))
+                try write(folder.file("data/bent/\(number).png"), red: UInt8(240 + number))
+                try write(folder.file("other/flat/\(number).png"), red: UInt8(140 + number))
+            }
+            try write(folder.file("data/flat/night.png"), red: 10)
+            try write(folder.file("other/bent/dark.png"), red: 10)
+            let session = MLTrainingSessionParameters(sessionDirectory: folder.file("session"), checkpointInterval: 1)
+            let parameters = MLHandPoseClassifier.ModelParameters(
+                validation: .dataSource(.labeledDirectories(at: folder.file("other"))),
+                maximumIterations: 2
+            )
+            let job = try MLHandPoseClassifier.train(
+                trainingData: .labeledDirectories(at: folder.file("data")),
+                parameters: parameters,
+                sessionParameters: session
+            )
+            #expect(try await job.value.skippedImages.map(\.url.lastPathComponent) == ["night.png", "dark.png"])
+            let restored = try MLHandPoseClassifier.restoreTrainingSession(sessionParameters: session)
+            let classifier = try MLHandPoseClassifier(checkpoint: try #require(restored.checkpoints.last))
+            #expect(classifier.skippedImages.map(\.label) == ["flat", "bent"])
         }
     }
 

@@ -6,7 +6,7 @@ extension MLHandPoseClassifier {
     /// Labelled poses for training and evaluation.
     ///
     /// Hands in images are found by the installed extractor `mediapipe-hands`, the most certain one of each. Images in
-    /// which no hand is found are left out; an error names them if there are no others.
+    /// which no hand is found are left out, and `skippedImages` lists them; an error names them if there are no others.
     public enum DataSource: MLKeypointDataSource {
         /// A folder of images and a table that labels them (JSON, CSV); paths are relative to the folder.
         case directoryWithImagesAndAnnotation(at: URL, annotationFile: URL, imageColumn: String, labelColumn: String)
@@ -49,7 +49,7 @@ extension MLHandPoseClassifier {
         /// - Returns: The poses of all sessions.
         /// - Throws: `MLCreateError` for data that cannot be used, and, with the command that installs it, if the extractor
         ///   of hands is needed and missing.
-        public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions()) }
+        public func extractKeypoints() throws -> DataFrame { try KeypointTable.table(sessions().sessions) }
 
         /// Returns the paths of the files and their labels; `nil` for key points in memory.
         public func gatherAnnotatedFileNames() throws -> DataFrame? { try annotatedFileNamesTable() }
@@ -87,6 +87,16 @@ extension MLHandPoseClassifier {
         ) throws -> MLDataTable {
             try split(proportions, seed, labelColumn)
         }
+    }
+
+    /// An image that training left out; an addition to Apple's API.
+    public struct SkippedImage: Hashable, Sendable {
+        /// The file.
+        public var url: URL
+        /// The label that it has in the data.
+        public var label: String
+        /// The reason, as that no hand was found.
+        public var reason: String
     }
 
     /// Augmentations, each of which adds a changed copy of every training pose.

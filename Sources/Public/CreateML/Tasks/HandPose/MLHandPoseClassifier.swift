@@ -4,9 +4,9 @@ import MLSeriesTraining
 
 /// Classifies the pose of a hand by its key points.
 ///
-/// The model normalises the position and size of the pose and classifies it by a graph network over the 21 joints;
-/// Apple's network is not public (Documentation/Behaviour.md). Its input `poses` is [1, 3, 21]: x, y and confidence of
-/// 21 joints.
+/// The model normalises the position and size of the pose and classifies it by a graph network over the 21 joints and by
+/// their distances; Apple's network is not public (Documentation/Behaviour.md). Its input `poses` is [1, 3, 21]: x, y and
+/// confidence of 21 joints.
 public struct MLHandPoseClassifier: MLKeypointTask {
     /// The default values of parameters.
     public struct __Defaults {
@@ -57,6 +57,15 @@ public struct MLHandPoseClassifier: MLKeypointTask {
     public var trainingMetrics: MLClassifierMetrics
     /// The performance on the validation poses; invalid if there are none.
     public var validationMetrics: MLClassifierMetrics
+
+    /// The images that training left out because no hand was found in them; an addition to Apple's API.
+    ///
+    /// Images of validation data are listed after those of training data.
+    public var skippedImages: [SkippedImage] {
+        (outcome.options.skippedFiles ?? []).map {
+            SkippedImage(url: URL(fileURLWithPath: $0.path), label: $0.label, reason: $0.reason)
+        }
+    }
 
     var outcome: SeriesOutcome
 

@@ -18,7 +18,7 @@ extension KeypointDataSource {
             return try MLDataTable(converting: frame)
                 .stratifiedSplitBySequence(proportions: proportions, by: session, on: label, seed: seed)
         case .directories, .files:
-            var table = try MLDataTable(converting: KeypointTable.table(sessions()))
+            var table = try MLDataTable(converting: KeypointTable.table(sessions().sessions))
             table.renameColumn(named: KeypointTable.labelColumn, to: label)
             return try table.stratifiedSplitBySequence(
                 proportions: proportions,

@@ -48,18 +48,19 @@ enum KeypointSource {
 
     /// Reads the sessions of key points.
     /// - Parameter reader: Reads files.
-    /// - Returns: The sessions with their labels. Pictures and videos in which nothing was found are left out.
+    /// - Returns: The sessions with their labels, and the pictures and videos that are left out.
     /// - Throws: `MLCreateError` for data that cannot be used, and if nothing was found in any file.
-    func sessions(_ reader: KeypointReader) throws -> [KeypointTable.Session] {
+    func sessions(_ reader: KeypointReader) throws -> KeypointTable.Extracted {
         switch self {
         case .keypoints(let frame, let session, let label, let feature):
-            return try KeypointTable.sessions(
+            let sessions = try KeypointTable.sessions(
                 frame,
                 reader.skeleton,
                 session: session,
                 label: label,
                 feature: feature
             )
+            return KeypointTable.Extracted(sessions: sessions)
         case .directories, .files:
             let files = try labeledMedia(includingFolders: reader.readsVideos)
             return try KeypointTable.sessions(
@@ -127,16 +128,32 @@ extension KeypointTable {
         }
     }
 
-    /// The sessions of files, without those in which nothing was found.
-    static func sessions(_ recordings: [Recording], _ reader: KeypointReader) throws -> [Session] {
+    /// Sessions, and the files in which nothing was found.
+    struct Extracted {
+        var sessions: [Session]
+        var skipped: [SkippedFile] = []
+    }
+
+    /// The sessions of files; those in which nothing was found are left out.
+    static func sessions(_ recordings: [Recording], _ reader: KeypointReader) throws -> Extracted {
         let results = ImageReader.map(recordings.count) { index -> Result<PoseSequence?, any Error> in
             Result { try reader.poses(at: recordings[index].url, seconds: recordings[index].seconds) }
         }
-        let found = try zip(recordings, results).compactMap { recording, result -> Session? in
-            guard let poses = try result.get() else { return nil }
-            return Session(name: recording.name, label: recording.label, poses: poses)
+        var found = Extracted(sessions: [])
+        for (recording, result) in zip(recordings, results) {
+            if let poses = try result.get() {
+                found.sessions.append(Session(name: recording.name, label: recording.label, poses: poses))
+            } else {
+                found.skipped.append(
+                    SkippedFile(
+                        path: recording.url.path,
+                        label: recording.label,
+                        reason: "no \(reader.skeleton.name) was found"
+                    )
+                )
+            }
         }
-        guard !found.isEmpty else {
+        guard !found.sessions.isEmpty else {
             throw MLCreateError.generic(
                 reason: "no \(reader.skeleton.name) was found in any of \(recordings.count) files, the first of which "
                     + "is \(recordings.first?.url.path ?? "none"); use images that show it whole and large"
@@ -173,7 +190,7 @@ extension KeypointDataSource {
         return reader
     }
 
-    func sessions(frameRate: Double? = nil) throws -> [KeypointTable.Session] {
+    func sessions(frameRate: Double? = nil) throws -> KeypointTable.Extracted {
         try source().sessions(Self.reader(frameRate: frameRate))
     }
 

@@ -28,10 +28,15 @@ extension KeypointTask {
                 reason: "batchSize is \(batchSize) and maximumIterations \(iterations); both must be 1 or more"
             )
         }
-        var (own, others) = (try source.sessions(frameRate: frameRate), [KeypointTable.Session]())
+        let extracted = try source.sessions(frameRate: frameRate)
+        var (own, others) = (extracted.sessions, [KeypointTable.Session]())
+        var skipped = extracted.skipped
         switch parameters.validation {
         case .none: break
-        case .dataSource(let other): others = try other.sessions(frameRate: frameRate)
+        case .dataSource(let other):
+            let extracted = try other.sessions(frameRate: frameRate)
+            others = extracted.sessions
+            skipped += extracted.skipped
         case .split(let strategy):
             let sessions = own
             let parts = try strategy.split(count: sessions.count)
@@ -66,7 +71,8 @@ extension KeypointTask {
                 iterations: iterations,
                 window: frames,
                 frameRate: frameRate,
-                augmentation: augmentations.rawValue
+                augmentation: augmentations.rawValue,
+                skippedFiles: skipped.isEmpty ? nil : skipped
             )
         )
     }
@@ -99,7 +105,7 @@ extension KeypointTask {
 
     /// Evaluates the model on labelled data, window by window or pose by pose.
     public func evaluation(on labeledData: DataSource) throws -> MLClassifierMetrics {
-        try windows().metrics(labeledData.sessions(frameRate: outcome.options.frameRate), model, outcome)
+        try windows().metrics(labeledData.sessions(frameRate: outcome.options.frameRate).sessions, model, outcome)
     }
 }
 

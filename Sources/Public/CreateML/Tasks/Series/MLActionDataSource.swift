@@ -68,7 +68,7 @@ extension MLActionDataSource: MLKeypointDataSource {
     public func extractKeypoints(
         targetFrameRate: Double = MLActionDefaults.targetFrameRate
     ) throws -> DataFrame {
-        try KeypointTable.table(sessions(frameRate: targetFrameRate))
+        try KeypointTable.table(sessions(frameRate: targetFrameRate).sessions)
     }
 
     /// Returns the paths of the files and their labels; `nil` for key points in memory.

@@ -60,7 +60,7 @@ extension SeriesClassifier {
         try outcome.write(toFile: path, metadata)
     }
 
-    /// The parameters and metrics.
+    /// The parameters and metrics, and the files that were left out.
     public var description: String { outcome.text(Self.title, "\(modelParameters)") }
     /// The same text as `description`.
     public var debugDescription: String { description }
@@ -83,6 +83,8 @@ struct SeriesOptions: Codable, Hashable, Sendable {
     var recordingColumn: String?
     /// The number of recordings without rows, which were left out.
     var emptyRecordings: Int?
+    /// The pictures or videos that were left out; `nil` if there are none.
+    var skippedFiles: [SkippedFile]?
     /// A sound classifier's custom extractor: the path of its model, and the output with the features.
     var extractorPath: String?
     var extractorOutput: String?
@@ -90,6 +92,13 @@ struct SeriesOptions: Codable, Hashable, Sendable {
     var soundExtractor: MLSoundClassifier.CustomFeatureExtractor? {
         extractorPath.map { .init(modelPath: URL(fileURLWithPath: $0), outputName: extractorOutput) }
     }
+}
+
+/// A picture or video that training left out.
+struct SkippedFile: Codable, Hashable, Sendable {
+    var path: String
+    var label: String
+    var reason: String
 }
 
 /// The result of training.
@@ -121,19 +130,25 @@ struct SeriesOutcome: Sendable {
         try task.write(toFile: path, metadata ?? MLModelMetadata())
     }
 
-    /// The description of a classifier.
+    /// The description of a classifier, with the files that were left out.
     func text(_ title: String, _ parameters: String) -> String {
-        """
-        \(title)
+        var text = """
+            \(title)
 
-        Parameters
-        \(parameters)
+            Parameters
+            \(parameters)
 
-        Performance on Training Data
-        \(training)
-        Performance on Validation Data
-        \(validation)
-        """
+            Performance on Training Data
+            \(training)
+            Performance on Validation Data
+            \(validation)
+            """
+        let skipped = options.skippedFiles ?? []
+        if !skipped.isEmpty {
+            text += "\nSkipped Files: \(skipped.count)\n"
+            for file in skipped.prefix(10) { text += "\(file.path): \(file.reason)\n" }
+        }
+        return text
     }
 }
 
