@@ -109,7 +109,7 @@ let sources: [[Target]] = [
         [
             module("MLNumerics", ["CMappedFiles"]),
             c("CMLKernels", links: ["m"]),
-            c("CSeries"),
+            c("CTraining"),
             c("COneDNN", links: ["dl"]),
             module("MLKernels", ["CMLKernels", "COneDNN"]),
         ]
@@ -171,7 +171,10 @@ let sources: [[Target]] = [
             module("MLTrainingCore", ["MLNumerics", "MLFeatures"]),
             module(
                 "MLGraphTraining",
-                ["MLNumerics", "MLKernels", "MLGraph", "MLOperators", "MLRuntime", "MLPasses", "MLTrainingCore"]
+                [
+                    "CTraining", "MLNumerics", "MLKernels", "MLGraph", "MLOperators", "MLRuntime", "MLPasses",
+                    "MLTrainingCore",
+                ]
             ),
             module(
                 "MLUpdating",
@@ -203,7 +206,7 @@ let sources: [[Target]] = [
             module(
                 "MLSeriesTraining",
                 [
-                    "CSeries", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph",
+                    "CTraining", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFeatures", "MLGraph",
                     "MLOperators", "MLModels", "MLEngine", "MLTrainingCore", "MLGraphTraining",
                 ]
             ),
@@ -280,7 +283,8 @@ let sources: [[Target]] = [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
                     "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
-                    "MLSeriesTraining", "MLDetectionTraining", "MLStyleTraining", "Combine", "TabularData", "CoreML",
+                    "MLSeriesTraining", "MLDetectionTraining", "MLStyleTraining", "Combine",
+                    "TabularData", "CoreML",
                     "Vision", "NaturalLanguage",
                 ]
             ),
@@ -476,7 +480,10 @@ let checks: [[Target]] = [
             ),
             tests(
                 "MLGraphTrainingTests",
-                ["MLNumerics", "MLGraph", "MLOperators", "MLTrainingCore", "MLGraphTraining", "TestSupport"]
+                [
+                    "CTraining", "MLNumerics", "MLGraph", "MLOperators", "MLTrainingCore", "MLGraphTraining",
+                    "TestSupport",
+                ]
             ),
             tests(
                 "MLUpdatingTests",
@@ -509,7 +516,7 @@ let checks: [[Target]] = [
             tests(
                 "MLSeriesTrainingTests",
                 [
-                    "CSeries", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures",
+                    "CTraining", "MLNumerics", "MLKernels", "MLAudio", "MLSpecification", "MLFiles", "MLFeatures",
                     "MLEngine", "MLTrainingCore", "MLSeriesTraining",
                 ]
             ),

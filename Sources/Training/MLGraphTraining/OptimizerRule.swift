@@ -1,3 +1,4 @@
+import CTraining
 import MLKernels
 import MLNumerics
 
@@ -33,7 +34,7 @@ struct OptimizerRule {
         }
     }
 
-    private func apply<Scalar: BinaryFloatingPoint & BitwiseCopyable>(
+    private func apply<Scalar: OptimizedScalar>(
         _ gradient: Tensor,
         to parameter: inout Tensor,
         state: inout [Tensor],
@@ -57,7 +58,15 @@ struct OptimizerRule {
                     case .sgd(let momentum): descend(w, g, states.first, Scalar(momentum), range)
                     case .adam(let beta1, let beta2, let eps):
                         guard states.count == 2 else { return }
-                        adapt(w, g, states[0], states[1], beta1, beta2, eps, range)
+                        let first = range.lowerBound
+                        Scalar.adapt(
+                            w + first,
+                            g + first,
+                            states[0] + first,
+                            states[1] + first,
+                            range.count,
+                            AdamFactors(beta1, beta2, eps, rate: learningRate, step: step)
+                        )
                     }
                 }
             }
@@ -81,33 +90,30 @@ struct OptimizerRule {
             w[index] -= rate * v[index]
         }
     }
+}
 
-    private func adapt<Scalar: BinaryFloatingPoint>(
-        _ w: UnsafeMutablePointer<Scalar>,
-        _ g: UnsafePointer<Scalar>,
-        _ m: UnsafeMutablePointer<Scalar>,
-        _ v: UnsafeMutablePointer<Scalar>,
-        _ beta1: Double,
-        _ beta2: Double,
-        _ eps: Double,
-        _ range: Range<Int>
-    ) {
-        let (b1, b2, epsilon) = (Scalar(beta1), Scalar(beta2), Scalar(eps))
-        let (c1, c2) = (Scalar(1 - beta1), Scalar(1 - beta2))
-        let rate = Scalar(learningRate / (1 - power(beta1)))
-        let root = Scalar((1 - power(beta2)).squareRoot())
-        for index in range {
-            let gradient = g[index]
-            let first = b1 * m[index] + c1 * gradient
-            let second = b2 * v[index] + c2 * gradient * gradient
-            m[index] = first
-            v[index] = second
-            w[index] -= rate * first / (second.squareRoot() / root + epsilon)
-        }
+/// The factors of a step of Adam.
+private struct AdamFactors {
+    let beta1: Double
+    let beta2: Double
+    /// 1 − β₁ and 1 − β₂.
+    let shares: (Double, Double)
+    /// The learning rate over 1 − β₁ᵗ.
+    let rate: Double
+    /// √(1 − β₂ᵗ)
+    let root: Double
+    let eps: Double
+
+    init(_ beta1: Double, _ beta2: Double, _ eps: Double, rate: Double, step: Int) {
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.eps = eps
+        shares = (1 - beta1, 1 - beta2)
+        self.rate = rate / (1 - Self.power(beta1, step))
+        root = (1 - Self.power(beta2, step)).squareRoot()
     }
 
-    /// `base` to the power of the step.
-    private func power(_ base: Double) -> Double {
+    private static func power(_ base: Double, _ step: Int) -> Double {
         var (result, factor, exponent) = (1.0, base, step)
         while exponent > 0 {
             if exponent & 1 == 1 { result *= factor }
@@ -115,5 +121,58 @@ struct OptimizerRule {
             exponent >>= 1
         }
         return result
+    }
+}
+
+/// The scalar types of parameters.
+private protocol OptimizedScalar: BinaryFloatingPoint, BitwiseCopyable {
+    /// A step of Adam for `count` parameters `w` with the gradient `g`, its mean `m` and that of its square `v`.
+    static func adapt(
+        _ w: UnsafeMutablePointer<Self>,
+        _ g: UnsafePointer<Self>,
+        _ m: UnsafeMutablePointer<Self>,
+        _ v: UnsafeMutablePointer<Self>,
+        _ count: Int,
+        _ by: AdamFactors
+    )
+}
+
+extension Float: OptimizedScalar {
+    fileprivate static func adapt(
+        _ w: UnsafeMutablePointer<Float>,
+        _ g: UnsafePointer<Float>,
+        _ m: UnsafeMutablePointer<Float>,
+        _ v: UnsafeMutablePointer<Float>,
+        _ count: Int,
+        _ by: AdamFactors
+    ) {
+        var factors = ctraining_adam(
+            beta1: Float(by.beta1),
+            beta2: Float(by.beta2),
+            share1: Float(by.shares.0),
+            share2: Float(by.shares.1),
+            rate: Float(by.rate),
+            root: Float(by.root),
+            epsilon: Float(by.eps)
+        )
+        ctraining_adam(w, g, m, v, count, &factors, 1)
+    }
+}
+
+extension Double: OptimizedScalar {
+    fileprivate static func adapt(
+        _ w: UnsafeMutablePointer<Double>,
+        _ g: UnsafePointer<Double>,
+        _ m: UnsafeMutablePointer<Double>,
+        _ v: UnsafeMutablePointer<Double>,
+        _ count: Int,
+        _ by: AdamFactors
+    ) {
+        for index in 0..<count {
+            let gradient = g[index]
+            m[index] = by.beta1 * m[index] + by.shares.0 * gradient
+            v[index] = by.beta2 * v[index] + by.shares.1 * gradient * gradient
+            w[index] -= by.rate * m[index] / (v[index].squareRoot() / by.root + by.eps)
+        }
     }
 }

@@ -1,4 +1,4 @@
-import CSeries
+import CTraining
 import MLNumerics
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
         return (0..<count).map { _ in Float(source.next() % 41) / 8 - 2.5 }
     }
 
-    private static let padding = Int(CSERIES_PADDING)
+    private static let padding = Int(CTRAINING_PADDING)
 
     @Test(arguments: [1, 7, 8, 9, 16, 61, 427])
     func sumsAreThoseOfPlainLoops(length: Int) {
@@ -24,11 +24,11 @@ import Testing
         }
         for wide: Int32 in [0, 1] {
             var result = [Float](repeating: 1, count: length + Self.padding)
-            cseries_negated_sums(x, distance, &result, length, wide)
+            ctraining_negated_sums(x, distance, &result, length, wide)
             #expect(Array(result[..<length]) == negated)
             for adds: Int32 in [0, 1] {
                 let before = result
-                cseries_kernel_sums(parts[0], parts[1], parts[2], parts[3], &result, length, adds, wide)
+                ctraining_kernel_sums(parts[0], parts[1], parts[2], parts[3], &result, length, adds, wide)
                 let expected = zip(kernel, before).map { adds == 1 ? $0 + $1 : $0 }
                 #expect(Array(result[..<length]) == expected)
             }
@@ -42,7 +42,7 @@ import Testing
         let expected = levels.map { level in Int32(values.filter { $0 > level }.count) }
         for wide: Int32 in [0, 1] {
             var counts = [Int32](repeating: -1, count: levelCount)
-            cseries_count_above(values, length, levels, levelCount, &counts, wide)
+            ctraining_count_above(values, length, levels, levelCount, &counts, wide)
             #expect(counts == expected)
         }
     }
@@ -55,13 +55,13 @@ import Testing
             var values = Self.numbers(count, seed: 8) + special
             let expected = values.sorted()
             var scratch = values
-            cseries_sort(&values, &scratch, values.count)
+            ctraining_sort(&values, &scratch, values.count)
             #expect(values == expected)
             #expect(values.firstIndex { $0 == 0 }.map { values[$0].sign } == .minus)
         }
         var withoutNumber: [Float] = [2, .nan, 1, -.nan, 3]
         var scratch = withoutNumber
-        cseries_sort(&withoutNumber, &scratch, withoutNumber.count)
+        ctraining_sort(&withoutNumber, &scratch, withoutNumber.count)
         #expect(Array(withoutNumber[1...3]) == [1, 2, 3])
     }
 }

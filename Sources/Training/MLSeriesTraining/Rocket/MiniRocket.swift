@@ -1,4 +1,4 @@
-import CSeries
+import CTraining
 import MLKernels
 package import MLNumerics
 
@@ -125,14 +125,14 @@ final class ConvolutionSums {
         self.length = length
         isWide = InstructionSet.current == .sse2 ? 0 : 1
         border = 4 * greatestDilation
-        stride = length + 2 * border + Int(CSERIES_PADDING)
+        stride = length + 2 * border + Int(CTRAINING_PADDING)
         padded = .allocate(capacity: channelCount * stride)
         common = .allocate(capacity: channelCount * stride)
-        sums = .allocate(capacity: length + Int(CSERIES_PADDING))
+        sums = .allocate(capacity: length + Int(CTRAINING_PADDING))
         scratch = .allocate(capacity: length)
         padded.initialize(repeating: 0, count: channelCount * stride)
         common.initialize(repeating: 0, count: channelCount * stride)
-        sums.initialize(repeating: 0, count: length + Int(CSERIES_PADDING))
+        sums.initialize(repeating: 0, count: length + Int(CTRAINING_PADDING))
         for channel in 0..<channelCount {
             (padded + channel * stride + border).update(from: series + channel * length, count: length)
         }
@@ -150,7 +150,7 @@ final class ConvolutionSums {
         self.dilation = dilation
         for channel in 0..<channelCount {
             let x = padded + channel * stride + border - 4 * dilation
-            cseries_negated_sums(x, dilation, common + channel * stride, length, isWide)
+            ctraining_negated_sums(x, dilation, common + channel * stride, length, isWide)
         }
     }
 
@@ -159,7 +159,7 @@ final class ConvolutionSums {
         for (index, channel) in channels.enumerated() {
             let x = padded + channel * stride + border - 4 * dilation
             let (a, b, c) = (x + kernel.0 * dilation, x + kernel.1 * dilation, x + kernel.2 * dilation)
-            cseries_kernel_sums(common + channel * stride, a, b, c, sums, length, index == 0 ? 0 : 1, isWide)
+            ctraining_kernel_sums(common + channel * stride, a, b, c, sums, length, index == 0 ? 0 : 1, isWide)
         }
     }
 
@@ -170,14 +170,14 @@ final class ConvolutionSums {
         if counts.count < range.count { counts = [Int32](repeating: 0, count: range.count) }
         biases.withUnsafeBufferPointer { biases in
             guard let levels = biases.baseAddress else { return }
-            cseries_count_above(sums + margin, count, levels + range.lowerBound, range.count, &counts, isWide)
+            ctraining_count_above(sums + margin, count, levels + range.lowerBound, range.count, &counts, isWide)
         }
         for (position, feature) in range.enumerated() { result[feature] = Float(counts[position]) / Float(count) }
     }
 
     /// Calls `body` with the current sums in ascending order, which replace them.
     func withSorted<Result>(_ body: (UnsafeBufferPointer<Float>) -> Result) -> Result {
-        cseries_sort(sums, scratch, length)
+        ctraining_sort(sums, scratch, length)
         return body(UnsafeBufferPointer(start: sums, count: length))
     }
 }

@@ -1,20 +1,9 @@
-#include "cseries.h"
+#include "ctraining.h"
+#include "vectors.h"
 #include <string.h>
 
-// A product and a sum are two roundings on every processor.
-#pragma clang fp contract(off)
-
-#define INLINE static inline __attribute__((always_inline))
-#define VL 8
 // Levels that are compared with a value at a time.
 #define LEVELS 4
-
-typedef float vf __attribute__((ext_vector_type(VL)));
-typedef float vf_unaligned __attribute__((ext_vector_type(VL), aligned(4)));
-typedef int32_t vi __attribute__((ext_vector_type(VL)));
-
-#define VECTOR(p) (*(const vf_unaligned *)(p))
-#define STORE(p, v) (*(vf_unaligned *)(p) = (v))
 
 INLINE void negated_sums(const float *x, long distance, float *result, long length) {
     for (long t = 0; t < length; t += VL) {
@@ -56,8 +45,7 @@ INLINE void count_above(const float *values, long length, const float *levels, l
     }
 }
 
-#if defined(__x86_64__)
-#define WIDE static __attribute__((target("avx2")))
+#ifdef WIDE
 WIDE void wide_negated_sums(const float *x, long distance, float *result, long length) {
     negated_sums(x, distance, result, length);
 }
@@ -68,27 +56,20 @@ WIDE void wide_kernel_sums(const float *common, const float *a, const float *b, 
 WIDE void wide_count_above(const float *values, long length, const float *levels, long count, int32_t *counts) {
     count_above(values, length, levels, count, counts);
 }
-#define IN_WIDE_IF(wide, call) \
-    if ((wide) && __builtin_cpu_supports("avx2")) { \
-        wide_##call; \
-        return; \
-    }
-#else
-#define IN_WIDE_IF(wide, call) (void)(wide);
 #endif
 
-void cseries_negated_sums(const float *x, long distance, float *result, long length, int wide) {
+void ctraining_negated_sums(const float *x, long distance, float *result, long length, int wide) {
     IN_WIDE_IF(wide, negated_sums(x, distance, result, length))
     negated_sums(x, distance, result, length);
 }
 
-void cseries_kernel_sums(const float *common, const float *a, const float *b, const float *c, float *result, long length,
-                         int adds, int wide) {
+void ctraining_kernel_sums(const float *common, const float *a, const float *b, const float *c, float *result, long length,
+                           int adds, int wide) {
     IN_WIDE_IF(wide, kernel_sums(common, a, b, c, result, length, adds))
     kernel_sums(common, a, b, c, result, length, adds);
 }
 
-void cseries_count_above(const float *values, long length, const float *levels, long count, int32_t *counts, int wide) {
+void ctraining_count_above(const float *values, long length, const float *levels, long count, int32_t *counts, int wide) {
     IN_WIDE_IF(wide, count_above(values, length, levels, count, counts))
     count_above(values, length, levels, count, counts);
 }
@@ -109,7 +90,7 @@ INLINE float value_of(uint32_t key) {
 }
 
 // By the four bytes of the keys, the lowest first.
-void cseries_sort(float *values, float *scratch, long count) {
+void ctraining_sort(float *values, float *scratch, long count) {
     long starts[4][256] = {{0}};
     for (long i = 0; i < count; i++) {
         const uint32_t key = key_of(values[i]);
