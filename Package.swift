@@ -211,6 +211,13 @@ let sources: [[Target]] = [
                 ]
             ),
             module(
+                "MLImageTraining",
+                [
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph", "MLOperators",
+                    "MLEngine", "MLTrainingCore", "MLGraphTraining", "MLExtractors",
+                ]
+            ),
+            module(
                 "MLDetectionTraining",
                 [
                     "MLNumerics", "MLKernels", "MLImages", "MLSpecification", "MLFiles", "MLFeatures", "MLGraph",
@@ -283,7 +290,7 @@ let sources: [[Target]] = [
                     "MLNumerics", "MLKernels", "MLImages", "MLAudio", "CoreGraphics", "CoreVideo", "ImageIO",
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
                     "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
-                    "MLSeriesTraining", "MLDetectionTraining", "MLStyleTraining", "Combine",
+                    "MLSeriesTraining", "MLImageTraining", "MLDetectionTraining", "MLStyleTraining", "Combine",
                     "TabularData", "CoreML",
                     "Vision", "NaturalLanguage",
                 ]
@@ -483,6 +490,13 @@ let checks: [[Target]] = [
                 [
                     "CTraining", "MLNumerics", "MLGraph", "MLOperators", "MLTrainingCore", "MLGraphTraining",
                     "TestSupport",
+                ]
+            ),
+            tests(
+                "MLImageTrainingTests",
+                [
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLGraphTraining",
+                    "MLExtractors", "MLImageTraining", "TestSupport",
                 ]
             ),
             tests(

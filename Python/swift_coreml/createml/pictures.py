@@ -87,6 +87,7 @@ class ImageClassifier(_PictureModel):
         augmentations: Sequence[str] = (),
         feature_extractor: Optional[Path] = None,
         feature_extractor_output: Optional[str] = None,
+        fine_tuned_blocks: Optional[int] = None,
         layer_sizes: Optional[Sequence[int]] = None,
     ) -> ImageClassifier:
         """Trains on labelled images.
@@ -105,6 +106,7 @@ class ImageClassifier(_PictureModel):
             "learned" for features that are learned from the training images.  Without it, the features are those of
             efficientnet-lite0 if that is installed, or else learned, about which there is a `TrainingWarning`.
         feature_extractor_output: the output of your own model with the features; its only array if left out.
+        fine_tuned_blocks: the number of efficientnet-lite0's last blocks that learn, too, 1 to 15; none if left out.
         layer_sizes: the sizes of the hidden layers of a perceptron; logistic regression without.
         """
         with Files(session) as files:
@@ -121,11 +123,11 @@ class ImageClassifier(_PictureModel):
                 files, {**options, "image": image, "label": label}, table, validation_table,
                 {
                     "max_iterations": max_iterations, "augmentations": list(augmentations), "feature_extractor": extractor,
-                    "feature_extractor_output": feature_extractor_output,
+                    "feature_extractor_output": feature_extractor_output, "fine_tuned_blocks": fine_tuned_blocks,
                     "layer_sizes": None if layer_sizes is None else list(layer_sizes),
                 },
                 session, checkpoint_interval, progress)
-        if feature_extractor is None:
+        if feature_extractor is None and fine_tuned_blocks is None:
             for text in model.warnings:
                 warnings.warn(text, TrainingWarning, stacklevel=2)
         return model

@@ -61,7 +61,16 @@ enum ImageTasks {
     /// The extractor of features: an installed one by name, a model's path, or `learned`.
     private static func extractor(_ options: Options) throws -> MLImageClassifier.FeatureExtractorType? {
         let output = try options.text("featureExtractorOutput")
-        guard let name = try options.text("featureExtractor") else {
+        let name = try options.text("featureExtractor")
+        if let blocks = try options.integer("fineTunedBlocks") {
+            guard name == nil || name == Extractor.efficientNetLite0.name, output == nil else {
+                throw TrainingError(
+                    "fine_tuned_blocks is for \(Extractor.efficientNetLite0.name), not for another feature_extractor"
+                )
+            }
+            return .efficientNetLite0(fineTunedBlocks: blocks)
+        }
+        guard let name else {
             guard output == nil else {
                 throw TrainingError("feature_extractor_output is for a model of your own: name it by feature_extractor")
             }

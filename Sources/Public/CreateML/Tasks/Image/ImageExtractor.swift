@@ -17,6 +17,8 @@ struct ImageSettings: Codable, Hashable, Sendable {
     var installed: String?
     /// `nil` for features of a pretrained network.
     var learned: LearningCause?
+    /// The number of the installed extractor's last blocks that are fine-tuned; `nil` for none.
+    var tunedBlocks: Int?
     /// The path and the output of the caller's model.
     var modelPath: String?
     var outputName: String?
@@ -36,7 +38,9 @@ struct ImageSettings: Codable, Hashable, Sendable {
             switch extractor {
             case .custom(let custom):
                 switch custom.origin {
-                case .store(let name): installed = name
+                case .store(let name):
+                    installed = name
+                    tunedBlocks = custom.fineTunedBlocks
                 case .pictures: learned = .request
                 case .file:
                     modelPath = custom.modelPath.path
@@ -56,7 +60,14 @@ struct ImageSettings: Codable, Hashable, Sendable {
     }
 
     /// The extractor, for sessions and fingerprints.
-    var extractorName: String { learned == nil ? installed ?? modelPath ?? "" : "learned" }
+    var extractorName: String {
+        guard learned == nil else { return "learned" }
+        let name = installed ?? modelPath ?? ""
+        return tunedBlocks.map { "\(name), fine-tuned: \($0)" } ?? name
+    }
+
+    /// Whether the training pictures are learned from before features are extracted.
+    var learnsExtractor: Bool { learned != nil || tunedBlocks != nil }
 
     var options: MLImageClassifier.ImageAugmentationOptions { .init(rawValue: augmentation) }
 
@@ -68,7 +79,8 @@ struct ImageSettings: Codable, Hashable, Sendable {
             } else if let modelPath {
                 .custom(.init(modelPath: URL(fileURLWithPath: modelPath), outputName: outputName))
             } else {
-                learned == nil ? .efficientNetLite0 : .learned
+                learned == nil
+                    ? tunedBlocks.map { .efficientNetLite0(fineTunedBlocks: $0) } ?? .efficientNetLite0 : .learned
             }
         return .init(
             validation: .none,
@@ -95,13 +107,13 @@ struct ImageExtractor: Sendable {
 
     /// - Parameters:
     ///   - settings: The settings, which name the extractor.
-    ///   - learned: The filters that were learned from the training pictures; `nil` for the named extractor.
+    ///   - learned: What was learned from the training pictures; `nil` for the named extractor.
     /// - Throws: The errors of loading the extractor.
-    init(_ settings: ImageSettings, learned: PatchDictionary?) throws(ModelError) {
+    init(_ settings: ImageSettings, learned: LearnedExtractor?) throws(ModelError) {
         options = settings.options
         if let learned {
             let specification = learned.specification
-            installed = nil
+            installed = learned.installed
             network = specification
             file = ModelFile(specification: specification, path: "the learned features")
             encoder = try ImageFeatureEncoder(file)
@@ -137,18 +149,21 @@ struct ImageExtractor: Sendable {
     /// With `isMirrored` the second view is the mirror image.
     func views(_ picture: Bitmap, isValidation: Bool, seed: UInt64) throws(ModelError) -> [Float] {
         let plain = encoder.fitted(picture)
-        var result = scaled(try encoder.features(of: plain))
-        if isValidation {
-            if isMirrored { result += scaled(try encoder.features(of: plain.mirrored)) }
-            return result
-        }
-        for augmentation in options.augmentations {
-            var source = SplitMix64(seed: seed &+ UInt64(augmentation.rawValue) &* 0x9E37_79B9)
-            let changed =
-                augmentation == .flip ? plain.mirrored : augmentation.changed(picture, encoder, &source)
-            result += scaled(try encoder.features(of: changed))
-        }
+        let pictures =
+            isValidation ? (isMirrored ? [plain, plain.mirrored] : [plain]) : changed(picture, seed: seed)
+        var result: [Float] = []
+        for picture in pictures { result += scaled(try encoder.features(of: picture)) }
         return result
+    }
+
+    /// The views of a picture that are learned from, in the extractor's size: itself, and a changed copy for each option.
+    func changed(_ picture: Bitmap, seed: UInt64) -> [Bitmap] {
+        let plain = encoder.fitted(picture)
+        return [plain]
+            + options.augmentations.map { augmentation in
+                var source = SplitMix64(seed: seed &+ UInt64(augmentation.rawValue) &* 0x9E37_79B9)
+                return augmentation == .flip ? plain.mirrored : augmentation.changed(picture, encoder, &source)
+            }
     }
 
     /// The features' square roots, if they are taken, divided by their length.

@@ -5,8 +5,8 @@ import MLTrainingCore
 
 /// The training of a picture classifier: features of all pictures, then the classifier of the features.
 ///
-/// Where features are learned from the pictures, the filters are learned in the first step of the first phase.
-/// Features are kept with the session, so that training continues without the pictures; another session can take them
+/// Where features are learned from the pictures, the filters are learned in the first step of the first phase; where an
+/// extractor is fine-tuned, its first steps do that. Features are kept with the session, so that training continues without the pictures; another session can take them
 /// over. A step of the first phase is a batch of pictures.
 struct ImageRun: TrainingRun {
     typealias Product = MLImageClassifier
@@ -19,8 +19,10 @@ struct ImageRun: TrainingRun {
     /// The files, in their order.
     private var data: ImageFiles
     let fingerprint: UInt64
-    /// The learned filters; `nil` before they are learned, and for other extractors.
-    private var dictionary: PatchDictionary?
+    /// What was learned for the extractor; `nil` before, and for an extractor that is used as it is.
+    private var learned: LearnedExtractor?
+    /// The fine-tuning in progress.
+    private var tuning: ImageTuning?
     private var extractor: ImageExtractor?
     private var head: ImageHead?
 
@@ -30,7 +32,8 @@ struct ImageRun: TrainingRun {
         self.settings = settings
         self.data = data
         fingerprint = try Self.fingerprint(settings, data)
-        if settings.learned == nil {
+        if settings.tunedBlocks != nil { _ = try startedTuning() }
+        if !settings.learnsExtractor {
             extractor = try MLCreateError.translating { try ImageExtractor(settings, learned: nil) }
         }
     }
@@ -59,10 +62,16 @@ struct ImageRun: TrainingRun {
     static var firstPhase: MLPhase { .extractingFeatures }
     var phase: MLPhase { data.isComplete ? .training : .extractingFeatures }
     var iteration: Int {
-        data.isComplete ? head?.iteration ?? 0 : (dictionary == nil ? 0 : 1) + data.extracted / Self.batch
+        data.isComplete
+            ? head?.iteration ?? 0
+            : learned == nil
+                ? tuning?.iteration(data.files.count) ?? 0 : learningSteps + data.extracted / Self.batch
     }
-    /// The steps before the first batch of pictures.
-    private var learningSteps: Int { settings.learned == nil ? 0 : 1 }
+    /// The steps before the first batch of pictures whose features are extracted.
+    private var learningSteps: Int {
+        if settings.tunedBlocks != nil { return ImageTuning.stepCount(data.files.count) }
+        return settings.learned == nil ? 0 : 1
+    }
     var plan: [PlannedPhase] {
         [
             PlannedPhase(.extractingFeatures, learningSteps + (data.files.count + Self.batch - 1) / Self.batch),
@@ -73,8 +82,8 @@ struct ImageRun: TrainingRun {
 
     mutating func iterate(_ cancellation: JobCancellation) throws -> [MLProgress.Metric: Double] {
         guard data.isComplete else {
-            if settings.learned != nil, dictionary == nil {
-                dictionary = try MLCreateError.translating { try data.dictionary(cancellation) }
+            if settings.learnsExtractor, learned == nil {
+                try learn(cancellation)
             } else {
                 try extract()
             }
@@ -91,6 +100,29 @@ struct ImageRun: TrainingRun {
             if data.hasValidation { metrics[.validationAccuracy] = accuracy(layers, isValidation: true) }
             return metrics
         }
+    }
+
+    /// Does a step of learning the extractor.
+    private mutating func learn(_ cancellation: JobCancellation) throws {
+        guard settings.tunedBlocks != nil else {
+            learned = try MLCreateError.translating { .patches(try data.dictionary(cancellation)) }
+            return
+        }
+        var tuning = try startedTuning()
+        if let tuned = try tuning.step(data.files, cancellation) {
+            learned = .tuned(tuned)
+            self.tuning = nil
+        } else {
+            self.tuning = tuning
+        }
+    }
+
+    private mutating func startedTuning() throws -> ImageTuning {
+        if let tuning { return tuning }
+        let (settings, blockCount) = (settings, settings.tunedBlocks ?? 0)
+        let created = try MLCreateError.translating { try ImageTuning(settings, blockCount: blockCount) }
+        tuning = created
+        return created
     }
 
     private mutating func extract() throws {
@@ -115,7 +147,7 @@ struct ImageRun: TrainingRun {
 
     private mutating func loaded() throws -> ImageExtractor {
         if let extractor { return extractor }
-        let created = try MLCreateError.translating { try ImageExtractor(settings, learned: dictionary) }
+        let created = try MLCreateError.translating { try ImageExtractor(settings, learned: learned) }
         extractor = created
         return created
     }
@@ -153,7 +185,7 @@ struct ImageRun: TrainingRun {
                 extractor: extractor,
                 layers: layers,
                 labels: data.labels,
-                metadata: settings.learned.map(LearnedFeatures.metadata) ?? extractor.installed?.noticeMetadata ?? [:]
+                metadata: metadata(extractor)
             )
             let task = try TaskModel(writer.file())
             func outcome(isValidation: Bool) -> (MLClassifierMetrics, [MLImageClassifier.MisclassifiedImage]) {
@@ -197,6 +229,13 @@ struct ImageRun: TrainingRun {
         }
     }
 
+    private func metadata(_ extractor: ImageExtractor) -> [String: String] {
+        if let cause = settings.learned { return LearnedFeatures.metadata(cause) }
+        var result = extractor.installed?.noticeMetadata ?? [:]
+        if let blocks = settings.tunedBlocks { result["featureExtractorFineTunedBlocks"] = "\(blocks)" }
+        return result
+    }
+
     mutating func takeLimits(of other: ImageRun) {
         settings.iterations = other.settings.iterations
         // Before training has begun, another classifier can be trained on the same features.
@@ -211,7 +250,7 @@ struct ImageRun: TrainingRun {
         writer.write(Int64(1))
         writer.write(String(decoding: try JSONEncoder.sorted.encode(settings), as: UTF8.self))
         data.write(&writer, withFeatures: data.isComplete)
-        if settings.learned != nil { write(dictionary, &writer) }
+        if settings.learnsExtractor { try writeLearned(&writer) }
         return writer.bytes
     }
 
@@ -223,24 +262,34 @@ struct ImageRun: TrainingRun {
             throw reader.damaged("its settings cannot be read")
         }
         data = try ImageFiles(&reader)
-        if settings.learned != nil {
-            dictionary = try reader.readOptional { reader in try PatchDictionary(&reader) }
-            if dictionary == nil, data.isComplete { throw reader.damaged("the learned filters are missing") }
+        if settings.learnsExtractor {
+            learned = try Self.readLearned(&reader, settings)
+            if learned == nil, data.isComplete { throw reader.damaged("the learned extractor is missing") }
         }
         try reader.finish()
         fingerprint = try Self.fingerprint(settings, data)
     }
 
-    private func write(_ dictionary: PatchDictionary?, _ writer: inout CheckpointWriter) {
-        writer.write(dictionary != nil)
-        dictionary?.write(&writer)
+    private func writeLearned(_ writer: inout CheckpointWriter) throws {
+        writer.write(learned != nil)
+        try learned?.write(&writer)
+    }
+
+    private static func readLearned(_ reader: inout CheckpointReader, _ settings: ImageSettings) throws
+        -> LearnedExtractor?
+    {
+        try reader.readOptional { reader in try LearnedExtractor(&reader, settings) }
     }
 
     func encodedState() throws -> [UInt8] {
         var writer = CheckpointWriter()
         guard data.isComplete else {
             data.writeFeatures(&writer)
-            if settings.learned != nil { write(dictionary, &writer) }
+            if settings.learnsExtractor { try writeLearned(&writer) }
+            if settings.tunedBlocks != nil, learned == nil {
+                writer.write(tuning != nil)
+                tuning?.write(&writer)
+            }
             return writer.bytes
         }
         writer.write(Int64(head?.iteration ?? 0))
@@ -252,10 +301,16 @@ struct ImageRun: TrainingRun {
         var reader = CheckpointReader(state, "the checkpoint")
         guard data.isComplete else {
             try data.readFeatures(&reader)
-            if settings.learned != nil {
-                dictionary = try reader.readOptional { reader in try PatchDictionary(&reader) }
+            if settings.learnsExtractor {
+                learned = try Self.readLearned(&reader, settings)
                 extractor = nil
-                if dictionary == nil, data.extracted > 0 { throw reader.damaged("the learned filters are missing") }
+                if learned == nil, data.extracted > 0 { throw reader.damaged("the learned extractor is missing") }
+                tuning = nil
+                if settings.tunedBlocks != nil, learned == nil, try reader.readBool() {
+                    var started = try startedTuning()
+                    try started.restore(&reader)
+                    tuning = started
+                }
             }
             return try reader.finish()
         }

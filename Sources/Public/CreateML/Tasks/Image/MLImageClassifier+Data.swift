@@ -75,6 +75,8 @@ extension MLImageClassifier {
         }
 
         var origin = Origin.file
+        /// The number of the installed network's last blocks that are fine-tuned; `nil` for none.
+        var fineTunedBlocks: Int?
 
         /// Creates an extractor; see the properties of the same names.
         public init(modelPath: URL, outputName: String? = nil) {
@@ -104,6 +106,18 @@ extension MLImageClassifier {
                 outputName: "features"
             )
             custom.origin = .store(name: extractor.name)
+            return .custom(custom)
+        }
+
+        /// EfficientNet-Lite0 whose last blocks learn from the training pictures before features are extracted; an addition
+        /// to Apple's API.
+        ///
+        /// Blocks count from the end of the network, 1 to 15, and the layers after them learn, too. Fine-tuning pays where there
+        /// are hundreds of pictures that differ from photographs of everyday things, and costs minutes: see
+        /// Documentation/Training.md for what to expect. It learns from the views that the augmentation options make.
+        public static func efficientNetLite0(fineTunedBlocks: Int) -> FeatureExtractorType {
+            guard case .custom(var custom) = efficientNetLite0 else { return efficientNetLite0 }
+            custom.fineTunedBlocks = fineTunedBlocks
             return .custom(custom)
         }
 
@@ -183,7 +197,8 @@ extension MLImageClassifier.FeatureExtractorType: CustomStringConvertible, Custo
         case .custom(let custom):
             switch custom.origin {
             case .file: "Custom model \(custom.modelPath.path)"
-            case .store(let name): "Extractor \(name)"
+            case .store(let name):
+                "Extractor \(name)\(custom.fineTunedBlocks.map { ", \($0) blocks fine-tuned" } ?? "")"
             case .pictures: "Features learned from the training pictures"
             }
         case .scenePrint(let revision): "Image feature print\(revision.map { " V\($0)" } ?? "") (EfficientNet-Lite0)"

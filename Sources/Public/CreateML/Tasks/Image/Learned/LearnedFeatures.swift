@@ -1,7 +1,9 @@
 import Foundation
 import MLExtractors
+import MLFiles
 import MLImages
 import MLNumerics
+import MLSpecification
 import MLTrainingCore
 
 /// What readers of a model and of its training learn about features without pretrained weights.
@@ -27,6 +29,51 @@ package enum LearnedFeatures {
     /// The metadata of a model with learned features.
     static func metadata(_ cause: ImageSettings.LearningCause) -> [String: String] {
         ["featureExtractor": "learned", "featureExtractorNotice": warning(cause)]
+    }
+}
+
+/// An extractor that was learned from the training pictures, or fine-tuned with them.
+enum LearnedExtractor: Sendable {
+    /// Filters without pretrained weights.
+    case patches(PatchDictionary)
+    /// A pretrained network whose last blocks have learned.
+    case tuned(ExtractorModel)
+
+    var specification: SpecModel {
+        switch self {
+        case .patches(let dictionary): dictionary.specification
+        case .tuned(let model): model.specification
+        }
+    }
+
+    /// The installed extractor that it was; `nil` for one without pretrained weights.
+    var installed: Extractor? {
+        switch self {
+        case .patches: nil
+        case .tuned(let model): model.extractor
+        }
+    }
+
+    func write(_ writer: inout CheckpointWriter) throws {
+        switch self {
+        case .patches(let dictionary): dictionary.write(&writer)
+        case .tuned(let model): writer.write(try SpecificationReader.encode(model.specification))
+        }
+    }
+
+    /// - Throws: For bytes that `write` did not write with these settings; never traps.
+    init(_ reader: inout CheckpointReader, _ settings: ImageSettings) throws {
+        guard settings.tunedBlocks != nil, let name = settings.installed else {
+            self = .patches(try PatchDictionary(&reader))
+            return
+        }
+        let bytes: [UInt8] = try reader.readArray()
+        self = .tuned(
+            ExtractorModel(
+                extractor: try .named(name, in: Extractor.ofImages),
+                specification: try SpecificationReader.decode(bytes)
+            )
+        )
     }
 }
 
