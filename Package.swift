@@ -291,8 +291,7 @@ let sources: [[Target]] = [
                     "MLSpecification", "MLFiles", "MLFeatures", "MLModels", "MLTrainingCore",
                     "MLExtractors", "MLPoses", "MLTreeTraining", "MLLinearTraining", "MLTextTraining",
                     "MLSeriesTraining", "MLImageTraining", "MLDetectionTraining", "MLStyleTraining", "Combine",
-                    "TabularData", "CoreML",
-                    "Vision", "NaturalLanguage",
+                    "TabularData", "CoreML", "Vision", "NaturalLanguage",
                 ]
             ),
         ]

@@ -325,6 +325,21 @@ import Testing
                 [.real([2, 3, 5, 4]), .real([6, 3, 1, 1]), .real([6])]
             ),
             GradientProblem(
+                "a window for each channel",
+                Convolution(strides: [1, 1], padding: .same, dilations: [2, 1], groups: 5),
+                [.real([2, 5, 7, 6]), .real([5, 1, 3, 4]), .real([5])]
+            ),
+            GradientProblem(
+                "a window for each channel, with wide borders",
+                Convolution(strides: [1, 1], padding: .custom(before: [3, 0], after: [0, 2]), groups: 3),
+                [.real([1, 3, 6, 5]), .real([3, 1, 2, 2]), .none]
+            ),
+            GradientProblem(
+                "a window for each channel, 1-D",
+                Convolution(strides: [1], padding: .custom(before: [2], after: [1]), groups: 4),
+                [.real([2, 4, 9]), .real([4, 1, 5]), .real([4])]
+            ),
+            GradientProblem(
                 "strides and borders",
                 Convolution(strides: [2, 3], padding: .custom(before: [1, 2], after: [2, 0])),
                 [.real([2, 3, 8, 9]), .real([4, 3, 3, 2]), .none]
