@@ -494,8 +494,8 @@ let checks: [[Target]] = [
             tests(
                 "MLImageTrainingTests",
                 [
-                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLGraphTraining",
-                    "MLExtractors", "MLImageTraining", "TestSupport",
+                    "MLNumerics", "MLImages", "MLSpecification", "MLFiles", "MLGraph", "MLTrainingCore",
+                    "MLGraphTraining", "MLExtractors", "MLImageTraining", "TestSupport",
                 ]
             ),
             tests(

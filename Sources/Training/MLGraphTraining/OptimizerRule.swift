@@ -58,13 +58,9 @@ struct OptimizerRule {
                     case .sgd(let momentum): descend(w, g, states.first, Scalar(momentum), range)
                     case .adam(let beta1, let beta2, let eps):
                         guard states.count == 2 else { return }
-                        let first = range.lowerBound
                         Scalar.adapt(
-                            w + first,
-                            g + first,
-                            states[0] + first,
-                            states[1] + first,
-                            range.count,
+                            AdamTensors(parameters: w, gradient: g, first: states[0], second: states[1]),
+                            range,
                             AdamFactors(beta1, beta2, eps, rate: learningRate, step: step)
                         )
                     }
@@ -100,7 +96,7 @@ private struct AdamFactors {
     let shares: (Double, Double)
     /// The learning rate over 1 − β₁ᵗ.
     let rate: Double
-    /// √(1 − β₂ᵗ)
+    /// √(1 − β₂ᵗ).
     let root: Double
     let eps: Double
 
@@ -124,28 +120,22 @@ private struct AdamFactors {
     }
 }
 
+/// The elements of a parameter, of its gradient, and of the means of the gradient and of its square.
+private struct AdamTensors<Scalar> {
+    let parameters: UnsafeMutablePointer<Scalar>
+    let gradient: UnsafePointer<Scalar>
+    let first: UnsafeMutablePointer<Scalar>
+    let second: UnsafeMutablePointer<Scalar>
+}
+
 /// The scalar types of parameters.
 private protocol OptimizedScalar: BinaryFloatingPoint, BitwiseCopyable {
-    /// A step of Adam for `count` parameters `w` with the gradient `g`, its mean `m` and that of its square `v`.
-    static func adapt(
-        _ w: UnsafeMutablePointer<Self>,
-        _ g: UnsafePointer<Self>,
-        _ m: UnsafeMutablePointer<Self>,
-        _ v: UnsafeMutablePointer<Self>,
-        _ count: Int,
-        _ by: AdamFactors
-    )
+    /// A step of Adam for some of the elements.
+    static func adapt(_ tensors: AdamTensors<Self>, _ range: Range<Int>, _ by: AdamFactors)
 }
 
 extension Float: OptimizedScalar {
-    fileprivate static func adapt(
-        _ w: UnsafeMutablePointer<Float>,
-        _ g: UnsafePointer<Float>,
-        _ m: UnsafeMutablePointer<Float>,
-        _ v: UnsafeMutablePointer<Float>,
-        _ count: Int,
-        _ by: AdamFactors
-    ) {
+    fileprivate static func adapt(_ tensors: AdamTensors<Float>, _ range: Range<Int>, _ by: AdamFactors) {
         var factors = ctraining_adam(
             beta1: Float(by.beta1),
             beta2: Float(by.beta2),
@@ -155,20 +145,23 @@ extension Float: OptimizedScalar {
             root: Float(by.root),
             epsilon: Float(by.eps)
         )
-        ctraining_adam(w, g, m, v, count, &factors, 1)
+        let start = range.lowerBound
+        ctraining_adam(
+            tensors.parameters + start,
+            tensors.gradient + start,
+            tensors.first + start,
+            tensors.second + start,
+            range.count,
+            &factors,
+            1
+        )
     }
 }
 
 extension Double: OptimizedScalar {
-    fileprivate static func adapt(
-        _ w: UnsafeMutablePointer<Double>,
-        _ g: UnsafePointer<Double>,
-        _ m: UnsafeMutablePointer<Double>,
-        _ v: UnsafeMutablePointer<Double>,
-        _ count: Int,
-        _ by: AdamFactors
-    ) {
-        for index in 0..<count {
+    fileprivate static func adapt(_ tensors: AdamTensors<Double>, _ range: Range<Int>, _ by: AdamFactors) {
+        let (w, g, m, v) = (tensors.parameters, tensors.gradient, tensors.first, tensors.second)
+        for index in range {
             let gradient = g[index]
             m[index] = by.beta1 * m[index] + by.shares.0 * gradient
             v[index] = by.beta2 * v[index] + by.shares.1 * gradient * gradient

@@ -7,7 +7,8 @@ import MLSpecification
 /// The last blocks of an extractor of images: from the result of an earlier block to the features.
 ///
 /// Blocks end with values whose names end with `.output`, as those of EfficientNet-Lite0 do. The layers after the last
-/// block belong to it.
+/// block belong to it. The convolutions of all channels learn; those with a window for each channel, which have few weights,
+/// keep theirs.
 package struct NetworkSuffix: Sendable {
     /// The name of the value that the layers begin with.
     let input: String
@@ -15,7 +16,7 @@ package struct NetworkSuffix: Sendable {
     let layers: [SpecNeuralNetworkLayer]
     /// The name of the last value.
     let output: String
-    /// The convolutions' weights and biases by the names of their layers.
+    /// The weights and biases of all convolutions by the names of their layers.
     package let weights: [String: (weight: Tensor, bias: Tensor)]
 
     /// - Parameters:
@@ -54,8 +55,13 @@ package struct NetworkSuffix: Sendable {
         }
     }
 
-    /// The convolutions in their order.
-    package var convolutions: [String] { layers.map(\.name).filter { weights[$0] != nil } }
+    /// The names of the convolutions that learn, in their order.
+    package var convolutions: [String] {
+        layers.filter { layer in
+            guard case .convolution(let params)? = layer.layer else { return false }
+            return params.nGroups <= 1 && weights[layer.name] != nil
+        }.map(\.name)
+    }
 
     /// Appends the layers to a graph.
     ///
@@ -80,7 +86,9 @@ package struct NetworkSuffix: Sendable {
             let result: ValueID
             switch layer.layer {
             case .convolution(let params)? where !params.isDeconvolution:
-                guard let pair = learning[layer.name], case .same(let padding)? = params.convolutionPaddingType else {
+                guard let pair = learning[layer.name] ?? constants(layer.name, &builder),
+                    case .same(let padding)? = params.convolutionPaddingType
+                else {
                     throw unsupported(layer)
                 }
                 let convolution = Convolution(
@@ -107,6 +115,10 @@ package struct NetworkSuffix: Sendable {
         }
         guard let features = values[output] else { throw ModelError(.invalidModel, "there is no value '\(output)'") }
         return features
+    }
+
+    private func constants(_ name: String, _ builder: inout GraphBuilder) -> (weight: ValueID, bias: ValueID)? {
+        weights[name].map { (builder.constant($0.weight), builder.constant($0.bias)) }
     }
 
     private func unsupported(_ layer: SpecNeuralNetworkLayer) -> ModelError {

@@ -30,7 +30,8 @@ package enum BlockNetwork {
         }
         convolve("image", "stem", [8, 3, 3, 3], stride: 2)
         var value = rectified("stem")
-        for (index, block) in [(inputs: 8, outputs: 8, stride: 1), (8, 12, 2), (12, 12, 1)].enumerated() {
+        let blocks: [(inputs: Int, outputs: Int, stride: Int)] = [(8, 8, 1), (8, 12, 2), (12, 12, 1)]
+        for (index, block) in blocks.enumerated() {
             let name = "block\(index)"
             let isResidual = block.inputs == block.outputs
             convolve(value, name + ".expand", [16, block.inputs, 1, 1])

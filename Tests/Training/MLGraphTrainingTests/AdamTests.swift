@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: [0, 1, 7, 8, 9, 16, 427], [0, 1] as [Int32])
     func stepIsThatOfPlainNumbers(count: Int, wide: Int32) {
         var random = RandomTensors(seed: 9)
-        func numbers() -> [Float] { random.tensor([count + 1]).floats }
+        func numbers() -> [Float] { random.tensor([count + 1]).floatValues }
         // One number more, which must remain.
         var (w, m) = (numbers(), numbers())
         var v = numbers().map { $0 * $0 }

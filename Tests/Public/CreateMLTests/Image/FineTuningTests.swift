@@ -49,7 +49,7 @@ import CreateML
             #expect(metadata["featureExtractorFineTunedBlocks"] == "1")
             #expect(metadata["featureExtractorNotice"] == Extractor.efficientNetLite0.notice)
             func weights(_ layers: [SpecNeuralNetworkLayer], _ name: String) -> [UInt8] {
-                layers.first { $0.name == name }?.convolution.weights.float16Bytes.map { Array($0) } ?? []
+                layers.first { $0.name == name }?.convolution.weights.float16Bytes.map { Array($0.buffer) } ?? []
             }
             let before = BlockNetwork.specification().neuralNetwork.layers
             let after = file.specification.neuralNetworkClassifier.layers
@@ -60,7 +60,8 @@ import CreateML
             }
             // The model answers as the training did.
             let model = try MLModel(contentsOf: url)
-            let evaluation = try ImageEvaluation(of: model, source.files(), labels: labels)
+            let files = try source.labeledImages().flatMap { label, urls in urls.map { (label: label, path: $0.path) } }
+            let evaluation = try ImageEvaluation(of: model, files, labels: labels)
             #expect(evaluation.metrics.classificationError == 0)
         }
     }

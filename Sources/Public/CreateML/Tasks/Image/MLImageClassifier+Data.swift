@@ -112,7 +112,8 @@ extension MLImageClassifier {
         /// EfficientNet-Lite0 whose last blocks learn from the training pictures before features are extracted; an addition
         /// to Apple's API.
         ///
-        /// Blocks count from the end of the network, 1 to 15, and the layers after them learn, too. Fine-tuning pays where there
+        /// Blocks count from the end of the network, 1 to 15, and the layers after them learn, too; windows of single channels
+        /// keep their weights. Fine-tuning pays where there
         /// are hundreds of pictures that differ from photographs of everyday things, and costs minutes: see
         /// Documentation/Training.md for what to expect. It learns from the views that the augmentation options make.
         public static func efficientNetLite0(fineTunedBlocks: Int) -> FeatureExtractorType {

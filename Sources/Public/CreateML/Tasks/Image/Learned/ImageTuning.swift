@@ -19,8 +19,9 @@ struct ImageTuning: Sendable {
     /// The number of files that were looked at.
     private var position = 0
     private var training: NetworkTuning?
-    /// The passes of an earlier session and the state after them.
-    private var saved: (passes: Int, state: [UInt8])?
+    /// What an earlier session had done, until it is done again: files that it had looked at, passes, and the state after
+    /// them.
+    private var saved: (position: Int, passes: Int, state: [UInt8])?
 
     /// - Throws: `.invalidInput` for an extractor without so many blocks, and the errors of loading it.
     init(_ images: ImageSettings, blockCount: Int) throws(ModelError) {
@@ -38,8 +39,8 @@ struct ImageTuning: Sendable {
     /// The number of steps that were made with `count` files.
     func iteration(_ count: Int) -> Int {
         if let training { return Self.batches(count) + training.iteration }
-        if let saved { return Self.batches(count) + saved.passes }
-        return Self.batches(position)
+        guard let saved else { return Self.batches(position) }
+        return saved.passes > 0 ? Self.batches(count) + saved.passes : Self.batches(saved.position)
     }
 
     /// Does one step.
@@ -49,16 +50,22 @@ struct ImageTuning: Sendable {
     /// - Throws: `MLCreateError.cancelled`; `.generic` for pictures that nothing can be learned from.
     mutating func step(_ files: [ImageFiles.File], _ cancellation: JobCancellation) throws -> ExtractorModel? {
         if training == nil {
+            // A resumed training goes to where it was, and does a step.
+            let isReady = saved.map { $0.passes > 0 || $0.position >= files.count } ?? false
+            let goal = isReady ? files.count : max(position, saved?.position ?? 0) + ImageRun.batch
             repeat {
                 try cancellation.check()
                 gather(files)
-            } while saved != nil && position < files.count
-            if position == files.count {
+            } while position < min(goal, files.count)
+            if position >= files.count {
                 try prepare()
                 // Extraction says what is wrong with the pictures.
                 if training == nil { return model }
             }
-            if saved == nil { return nil }
+            if !isReady {
+                saved = nil
+                return nil
+            }
         }
         guard var training else { return nil }
         try cancellation.check()
@@ -86,7 +93,7 @@ struct ImageTuning: Sendable {
         guard numbers.labels.count > 1 else { return }
         var learned = TuningExamples()
         for (label, views) in examples { learned.append(views, label: try numbers.number(of: label)) }
-        let state = saved?.state
+        let state = saved.flatMap { $0.passes > 0 ? $0.state : nil }
         try MLCreateError.translating {
             var created = try NetworkTuning(
                 model,
@@ -104,16 +111,18 @@ struct ImageTuning: Sendable {
     // MARK: Bytes
 
     func write(_ writer: inout CheckpointWriter) {
+        writer.write(Int64(max(position, saved?.position ?? 0)))
         writer.write(Int64(training?.iteration ?? saved?.passes ?? 0))
         writer.write(training?.state ?? saved?.state ?? [])
     }
 
     mutating func restore(_ reader: inout CheckpointReader) throws(ModelError) {
+        let position = try reader.readInt(in: 0...Int(Int32.max), "the number of images")
         let passes = try reader.readInt(in: 0...Self.passes, "the number of passes")
         let state: [UInt8] = try reader.readArray()
         training = nil
         examples = []
-        position = 0
-        saved = passes > 0 ? (passes, state) : nil
+        self.position = 0
+        saved = (position, passes, state)
     }
 }
