@@ -149,6 +149,14 @@ struct TrainImageCommandTests {
             (["train", "image", folder.path("train"), "--extractor", "absent.mlmodel"], 1, "absent.mlmodel"),
             (["train", "image", folder.path("none")], 1, "none"),
             (["train", "image", folder.path("train"), "--augment", "sepia"], 64, "sepia"),
+            (
+                ["train", "image", folder.path("train"), "--fine-tune", "0"], 64,
+                "--fine-tune takes a number of blocks from 1"
+            ),
+            (
+                ["train", "image", folder.path("train"), "--fine-tune", "2", "--extractor", "learned"], 64,
+                "--fine-tune trains efficientnet-lite0, not another --extractor"
+            ),
             (["extractor", "install", "vgg"], 1, "there is no feature extractor 'vgg'"),
             (["extractor", "convert", "efficientnet-lite0", "x.pth", "-o", "x.txt"], 64, ".mlmodel"),
         ])

@@ -157,7 +157,13 @@ import Testing
         ("Recommender", #"{"parameters": {"similarity": "x"}}"#, "jaccard, cosine, pearson"),
         ("ActivityClassifier", "{}", "pass features"), ("SoundClassifier", "{}", "'file'"),
         ("HandPoseClassifier", #"{"parameters": {"augmentations": ["x"]}}"#, "'x' is not an augmentation"),
-        ("ImageClassifier", "{}", "'image'"), ("ImageClassifier", #"{"folder": "/nowhere"}"#, "nowhere"),
+        ("ImageClassifier", "{}", "'image'"),
+        (
+            "ImageClassifier",
+            #"{"folder": "/usr", "parameters": {"featureExtractor": "learned", "fineTunedBlocks": 2}}"#,
+            "fine_tuned_blocks is for efficientnet-lite0"
+        ),
+        ("ImageClassifier", #"{"folder": "/nowhere"}"#, "nowhere"),
         ("ImageClassifier", #"{"image": "colour", "label": "kind"}"#, "row 1 of the column 'colour' is empty"),
         ("ObjectDetector", #"{"units": "miles"}"#, "pixel, normalized"), ("ObjectDetector", "{}", "no column 'image'"),
         ("StyleTransfer", "{}", "needs style_image"),
