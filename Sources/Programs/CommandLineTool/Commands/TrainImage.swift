@@ -136,7 +136,7 @@ struct TrainImage: ParsableCommand {
         }
         let name =
             (self.extractor ?? (warning == nil ? Extractor.efficientNetLite0.name : "learned"))
-            + (fineTune.map { ", \($0) blocks fine-tuned" } ?? "")
+            + (fineTune.map { ", fine-tuned: \($0)" } ?? "")
         let count = files.values.reduce(0) { $0 + $1.count }
         var outcome = TrainingFlow.outcome(
             of: "image classifier",

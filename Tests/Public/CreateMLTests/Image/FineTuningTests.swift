@@ -41,7 +41,7 @@ import CreateML
         try ExtractorStore.$replacement.withValue(store) {
             let classifier = try MLImageClassifier(trainingData: source, parameters: parameters(1))
             #expect(classifier.trainingMetrics.classificationError == 0)
-            #expect("\(classifier.modelParameters)".contains("efficientnet-lite0, 1 blocks fine-tuned"))
+            #expect("\(classifier.modelParameters)".contains("efficientnet-lite0, fine-tuned: 1"))
             let url = folder.file("Tuned.mlmodel")
             try classifier.write(to: url)
             let file = try ModelFile.open(path: url.path)

@@ -94,6 +94,7 @@ import CreateML
             let restored = try MLImageClassifier.restoreTrainingSession(sessionParameters: session)
             let checkpoints = restored.checkpoints
             #expect(checkpoints.contains { $0.phase == .training && $0.iteration == 1 })
+            #expect(checkpoints.contains { $0.phase == .extractingFeatures && $0.iteration == 1 })
             // Continues after the second step of training, then after the first batch of pictures.
             try restored.removeCheckpoints {
                 removed == .training

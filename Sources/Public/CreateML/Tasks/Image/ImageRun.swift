@@ -6,8 +6,8 @@ import MLTrainingCore
 /// The training of a picture classifier: features of all pictures, then the classifier of the features.
 ///
 /// Where features are learned from the pictures, the filters are learned in the first step of the first phase; where an
-/// extractor is fine-tuned, its first steps do that. Features are kept with the session, so that training continues without the pictures; another session can take them
-/// over. A step of the first phase is a batch of pictures.
+/// extractor is fine-tuned, its first steps do that. Features are kept with the session, so that training continues
+/// without the pictures; another session can take them over. A step of the first phase is a batch of pictures.
 struct ImageRun: TrainingRun {
     typealias Product = MLImageClassifier
 
@@ -62,10 +62,9 @@ struct ImageRun: TrainingRun {
     static var firstPhase: MLPhase { .extractingFeatures }
     var phase: MLPhase { data.isComplete ? .training : .extractingFeatures }
     var iteration: Int {
-        data.isComplete
-            ? head?.iteration ?? 0
-            : learned == nil
-                ? tuning?.iteration(data.files.count) ?? 0 : learningSteps + data.extracted / Self.batch
+        if data.isComplete { return head?.iteration ?? 0 }
+        if settings.learnsExtractor, learned == nil { return tuning?.iteration(data.files.count) ?? 0 }
+        return learningSteps + data.extracted / Self.batch
     }
     /// The steps before the first batch of pictures whose features are extracted.
     private var learningSteps: Int {

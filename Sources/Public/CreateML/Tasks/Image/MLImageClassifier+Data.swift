@@ -199,7 +199,7 @@ extension MLImageClassifier.FeatureExtractorType: CustomStringConvertible, Custo
             switch custom.origin {
             case .file: "Custom model \(custom.modelPath.path)"
             case .store(let name):
-                "Extractor \(name)\(custom.fineTunedBlocks.map { ", \($0) blocks fine-tuned" } ?? "")"
+                "Extractor \(name)\(custom.fineTunedBlocks.map { ", fine-tuned: \($0)" } ?? "")"
             case .pictures: "Features learned from the training pictures"
             }
         case .scenePrint(let revision): "Image feature print\(revision.map { " V\($0)" } ?? "") (EfficientNet-Lite0)"
