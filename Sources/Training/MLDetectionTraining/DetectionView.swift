@@ -19,9 +19,7 @@ package struct DetectionView: Sendable {
         return DetectionView(image: fitted, objects: objects)
     }
 
-    /// A random view of an image: a part of it, or all of it with a margin, in other light.
-    ///
-    /// Views are not mirrored: labels may depend on handedness, as ranks printed on cards do.
+    /// A random view of an image: a part of it, or all of it with a margin; mirrored or not; in other light.
     package static func random(
         _ image: Bitmap,
         _ objects: [DetectionObject],
@@ -42,6 +40,13 @@ package struct DetectionView: Sendable {
         }
         var view = DetectionView(image: crop(bitmap, frame), objects: [])
         view.objects = objects.compactMap { visiblePart($0, frame) }
+        if unit() < 0.5 {
+            view.image = view.image.upright(fromExifOrientation: 2)
+            for index in view.objects.indices {
+                let box = view.objects[index].box
+                (view.objects[index].box.left, view.objects[index].box.right) = (1 - box.right, 1 - box.left)
+            }
+        }
         let adjustment = ColorAdjustment(
             brightness: unit() < 0.5 ? uniform(-0.12, 0.12) : 0,
             contrast: unit() < 0.5 ? uniform(0.7, 1.3) : 1,

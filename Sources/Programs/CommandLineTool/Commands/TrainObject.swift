@@ -24,7 +24,7 @@ struct TrainObject: ParsableCommand {
 
             Images that cannot be read, images of another shape than their annotations state, and boxes that are empty \
             or outside are left out and listed. Images are stretched to 320 × 320 pixels, as 'coreml predict' does with \
-            the model. Training uses crops and changed lighting, new ones in each iteration; nothing is mirrored.
+            the model. Training uses crops, mirror images and changed lighting, new ones in each iteration.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
