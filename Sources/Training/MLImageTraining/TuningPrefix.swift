@@ -12,8 +12,6 @@ package struct TuningPrefix: Sendable {
     private let value: String
     /// [channels, height, width] of an image's values.
     package let shape: [Int]
-    /// The extractor's size of images.
-    package let side: (width: Int, height: Int)
 
     /// - Parameters:
     ///   - model: The extractor.
@@ -27,9 +25,8 @@ package struct TuningPrefix: Sendable {
         else {
             throw ModelError(.invalidModel, "the network \(model.extractor.name) does not take one image")
         }
-        side = (Int(type.width), Int(type.height))
         engine = try EngineLoader.load(ModelFile(specification: network, path: "the extractor \(model.extractor.name)"))
-        let black = Bitmap(width: side.width, height: side.height, layout: .rgba)
+        let black = Bitmap(width: Int(type.width), height: Int(type.height), layout: .rgba)
         shape = try Self.tensor(engine, network.description_p.input[0].name, value, black).shape.suffix(3).map { $0 }
     }
 
