@@ -61,7 +61,8 @@ struct ValueStatistics: Sendable {
 /// - content: the mean squared difference of the values of the crop and of the drawn image, divided by the mean
 ///   square of the former;
 /// - variation: the mean squared difference of neighbouring pixels;
-/// - flicker: the mean squared difference of the drawn image and of one drawn from the crop with noise.
+/// - flicker: the mean squared difference of the drawn crop and of another one, drawn from the same image some pixels
+///   further and with noise, where both show the same.
 struct StyleObjective {
     var network: StyleNetwork
     var loss: LossNetwork
@@ -78,12 +79,12 @@ struct StyleObjective {
     static let colourCell = 4
 
     /// The graph with the outputs loss, content, style, flicker; its data are the crop and, with `settings.isForVideo`,
-    /// noise of the same shape.
+    /// those of `StyleMovement`.
     func objective(_ target: StyleTarget) throws(ModelError) -> Objective {
         var builder = GraphBuilder()
         let shape = Shape([1, 3, settings.cropSize, settings.cropSize])
         let crop = builder.input("crop", ValueType(.float32, shape))
-        let noise = settings.isForVideo ? builder.input("noise", ValueType(.float32, shape)) : nil
+        let movement = settings.isForVideo ? StyleMovement.Inputs(&builder, cropSize: settings.cropSize) : nil
         let (names, parameters) = inputs(&builder)
         let drawn = try network.append(to: &builder, image: crop, parameters: parameters)
         let values = try loss.append(to: &builder, image: drawn)
@@ -104,13 +105,11 @@ struct StyleObjective {
         )
         total = try builder.add(Binary<Add>(), total, builder.scaled(variation(&builder, drawn), settings.smoothness))
         var outputs = [("content", content), ("style", style)]
-        if let noise {
-            let moved = try network.append(
-                to: &builder,
-                image: builder.add(Binary<Add>(), crop, noise),
-                parameters: parameters
+        if let movement {
+            let moved = try network.append(to: &builder, image: movement.crop, parameters: parameters)
+            let flicker = try builder.mean(
+                builder.squaredDifference(movement.common(&builder, moved), movement.centre(&builder, drawn))
             )
-            let flicker = try builder.mean(builder.squaredDifference(moved, drawn))
             total = try builder.add(Binary<Add>(), total, builder.scaled(flicker, settings.flickerWeight))
             outputs.append(("flicker", flicker))
         }

@@ -1,4 +1,3 @@
-import Glibc
 import MLGraphTraining
 package import MLNumerics
 import MLTrainingCore
@@ -9,7 +8,7 @@ package struct StyleReport: Sendable, Hashable {
     /// `nil` while the network learns to draw crops as they are.
     package var contentLoss: Double?
     package var styleLoss: Double?
-    /// The mean squared change by noise; `nil` without `isForVideo`.
+    /// The mean squared change by movement and noise; `nil` without `isForVideo`.
     package var flicker: Double?
 }
 
@@ -91,10 +90,8 @@ package struct StyleTrainer: IterativeTraining {
             let step = iteration * StyleTrainingSettings.stepsPerIteration + turn
             next.learningRate = learningRate(step)
             var source = SplitMix64(seed: settings.seed &+ UInt64(step + 1) &* 0x9E37_79B9_7F4A_7C15)
-            let crop = crop(&source)
             let isBeginning = step < Swift.min(StyleTrainingSettings.identitySteps, stepCount / 10)
-            var inputs = [crop]
-            if !isBeginning, settings.isForVideo { inputs.append(noise(&source)) }
+            let inputs = inputs(withMovement: settings.isForVideo && !isBeginning, &source)
             let outputs = try next.step(isBeginning ? identity : objective, inputs).map { $0.values[0] }
             guard outputs[0].isFinite else {
                 throw ModelError(
@@ -118,23 +115,18 @@ package struct StyleTrainer: IterativeTraining {
         return report
     }
 
-    private func crop(_ source: inout SplitMix64) -> Tensor {
+    /// A crop and, for videos, a second one some pixels further.
+    private func inputs(withMovement isMoving: Bool, _ source: inout SplitMix64) -> [Tensor] {
         func draw(_ count: Int) -> Int { Int(source.next().multipliedFullWidth(by: UInt64(count)).high) }
         let image = contents[draw(contents.count)]
         let size = settings.cropSize
         let x = draw(image.width - size + 1)
         let y = draw(image.height - size + 1)
-        return image.crop(x: x, y: y, width: size, height: size, isMirrored: draw(2) == 1)
-    }
-
-    /// Normally distributed noise (Box and Muller).
-    private func noise(_ source: inout SplitMix64) -> Tensor {
-        func unit() -> Float { (Float(source.next() >> 40) + 0.5) * 0x1p-24 }
-        let count = 3 * settings.cropSize * settings.cropSize
-        let values = (0..<count).map { _ in
-            settings.noiseLevel * (-2 * logf(unit())).squareRoot() * cosf(2 * .pi * unit())
-        }
-        return Tensor(values, shape: [1, 3, settings.cropSize, settings.cropSize])
+        let isMirrored = draw(2) == 1
+        let crop = image.crop(x: x, y: y, width: size, height: size, isMirrored: isMirrored)
+        guard isMoving else { return [crop] }
+        return [crop]
+            + StyleMovement.values(of: image, x: x, y: y, isMirrored: isMirrored, cropSize: size, &source)
     }
 
     // MARK: State

@@ -10,7 +10,7 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     package var density = 256
     /// The strength of the style relative to the content, from 1 to 10.
     package var strength = 5
-    /// Whether changes of the drawn image by noise in the crop are a part of the loss, so that videos flicker less.
+    /// Whether changes of what is drawn by small movements and noise are a part of the loss, so that videos flicker less.
     package var isForVideo = false
     package var isLite = false
     package var seed: UInt64 = 42
@@ -32,8 +32,6 @@ package struct StyleTrainingSettings: Sendable, Hashable, Codable {
     var colourWeight: Double { 10 }
     var smoothness: Double { 2 }
     var flickerWeight: Double { 100 }
-    /// The standard deviation of the noise, where colours are from 0 to 1.
-    var noiseLevel: Float { 0.03 }
 
     /// The weight of the content: 3 at strength 5, and half or twice as much two steps further.
     var contentWeight: Double {

@@ -41,7 +41,7 @@ struct TrainStyle: ParsableCommand {
     var iterations = MLStyleTransfer.__Defaults.maxIterations
     @Flag(help: "Train a network with a quarter of the computation.")
     var lite = false
-    @Flag(help: "Train for videos: noise in the input changes the output little.")
+    @Flag(help: "Train for videos: movement and noise change the output less.")
     var video = false
     @Option(help: "The image that shows the progress; the first content image by default.")
     var picture: String?

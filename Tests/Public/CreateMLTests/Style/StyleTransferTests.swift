@@ -132,6 +132,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `The centre of a crop is found in one that has moved`(isMirrored: Bool) throws {
+        let (width, height, side) = (70, 50, 32)
+        var source = SplitMix64(seed: 3)
+        let bytes = (0..<width * height * 3).map { _ in UInt8.random(in: 0...255, using: &source) }
+        let image = try StyleImage(width: width, height: height, bytes: bytes)
+        var movements: Set<[Int]> = []
+        for trial in 0..<40 {
+            // At the corners, too.
+            let (x, y) = (trial % 3 * (width - side) / 2, trial % 2 * (height - side))
+            let first = image.crop(x: x, y: y, width: side, height: side, isMirrored: isMirrored)
+            let values = StyleMovement.values(
+                of: image,
+                x: x,
+                y: y,
+                isMirrored: isMirrored,
+                cropSize: side,
+                &source
+            )
+            let (moved, rows, columns) = (values[0], values[1].floatValues, values[2].floatValues)
+            let size = values[1].shape[2]
+            #expect(moved.shape == [1, 3, side, side])
+            let (before, after) = (first.floatValues, moved.floatValues)
+            let margin = (side - size) / 2
+            var difference: Float = 0
+            for row in 0..<size {
+                let there = try #require((0..<side).first { rows[row * side + $0] == 1 })
+                for column in 0..<size {
+                    let position = try #require((0..<side).first { columns[column * side + $0] == 1 })
+                    if row == 0, column == 0 { movements.insert([there - margin, position - margin]) }
+                    difference += abs(
+                        after[there * side + position] - before[(margin + row) * side + margin + column]
+                    )
+                }
+            }
+            // The mean of a normal distribution's absolute values is 0.8 of its deviation.
+            #expect(difference / Float(size * size) < StyleMovement.noiseDeviation)
+        }
+        #expect(movements.count > 10)
+    }
+
     @Test func `Other parameters and pictures do not continue a session`() async throws {
         let files = try StyleFixtures.Files()
         func job(_ change: (inout MLStyleTransfer.ModelParameters) -> Void = { _ in }) throws -> MLJob<MLStyleTransfer>

@@ -106,7 +106,7 @@ extension MLStyleTransfer {
         public enum Medium: String, Hashable, Codable, CaseIterable, Sendable {
             /// Single pictures.
             case image
-            /// Videos, frame by frame: training also keeps drawn pictures from changing with noise in the picture.
+            /// Videos, frame by frame: training also keeps drawn pictures from changing with movement and noise.
             case video
         }
 
