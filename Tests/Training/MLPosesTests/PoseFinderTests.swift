@@ -127,7 +127,31 @@ import MLPoses
         let wide = Bitmap.Square(x: 2, y: 2, side: 8)
         #expect(picture.square(wide, size: 8, border: .zeros).pixels[0] == 0)
         #expect(picture.square(wide, size: 8, border: .nearest).pixels[63] == 150)
+        // Positions are rounded to 1/32 pixel, here 0.34 to 11/32, and 0.5 is rounded up.
+        var pair = Bitmap(width: 2, height: 1, layout: .gray)
+        pair.pixels = [0, 255]
+        #expect(pair.square(.init(x: 0.84, y: 0.5, side: 1), size: 1, border: .nearest).pixels == [88])
+        pair.pixels = [0, 1]
+        #expect(pair.square(.init(x: 1, y: 0.5, side: 1), size: 1, border: .nearest).pixels == [1])
         let far = Bitmap.Square(x: 1e300, y: -1e300, side: 1e200)
         #expect(picture.square(far, size: 2, border: .zeros).pixels == [0, 0, 0, 0])
+    }
+
+    @Test func `A person's square is steadied at rest and follows movements`() {
+        var filter = SquareFilter()
+        let start = Bitmap.Square(x: 100, y: 80, side: 50)
+        #expect(filter.next(start).x == 100)
+        // Trembling by half a pixel is damped.
+        var steps: [Double] = []
+        var last = 100.0
+        for index in 0..<40 {
+            let found = filter.next(.init(x: 100 + (index % 2 == 0 ? 0.5 : -0.5), y: 80, side: 50))
+            steps.append(abs(found.x - last))
+            last = found.x
+        }
+        #expect(steps.suffix(20).reduce(0, +) / 20 < 0.2)
+        // A walk of 5 pixels a frame is followed.
+        for index in 1...30 { last = filter.next(.init(x: 100 + 5 * Double(index), y: 80, side: 50)).x }
+        #expect(abs(last - 250) < 3)
     }
 }
