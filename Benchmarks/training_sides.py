@@ -1,7 +1,10 @@
 """Seconds per epoch of on-device updates beside PyTorch: `training_sides.py RUNNER [ROUNDS] [--record]`.
 
 (a) the last two layers of a network of LeNet's size, everything in front of them frozen and computed once on both sides;
-(b) every layer of a small convolutional network.  1,000 pictures of 28 × 28, mini-batches of 32, SGD with momentum.
+(b) every layer of a small convolutional network; (c) a dense layer in front of an LSTM of 128 cells that stays, and one
+after it; (d) the last block (without its sum, which the format does
+not allow there) and the last layer of ResNet-18, everything in front of them frozen and computed once.  1,000
+pictures of 28 × 28, for (c) as 28 steps, for (d) 96 random pictures of 224 × 224; mini-batches of 32, SGD with momentum.
 Both sides run in processes of their own with COREML_THREADS threads (2), in turn; printed are medians over all epochs
 but each process's first.  On a machine with other work the processor time of one thread is the fairer measure.
 --record keeps the table with date and machine for the documentation.
@@ -18,7 +21,13 @@ import numpy as np
 
 import figures
 
-COUNT, BATCH, EPOCHS = 1000, 32, 6
+BATCH, EPOCHS = 32, 6
+TITLES = {
+    "lenet": "the last two layers of a LeNet, 1,000 images",
+    "cnn": "all of a small convolutional network, 1,000 images",
+    "lstm": "dense layers before and after an LSTM, 1,000 sequences of 28 steps",
+    "resnet18": "the last block and layer of ResNet-18, 96 images of 224 × 224",
+}
 
 
 def make(name):
@@ -27,6 +36,10 @@ def make(name):
 
     import networks
 
+    if name == "lstm":
+        return networks.recurrent(torch.float32, 28, 64, 128), 0
+    if name == "resnet18":
+        return networks.resnet18()
     torch.manual_seed(4)
     if name == "lenet":
         module = nn.Sequential(
@@ -67,12 +80,16 @@ def make(name):
     return networks.Case(name, module, (1, 28, 28), export), frozen
 
 
-def data():
+def data(name):
     from sklearn import datasets
 
+    if name == "resnet18":
+        chance = np.random.default_rng(7)
+        return chance.random((96, 3, 224, 224), dtype=np.float32), chance.integers(0, 10, 96).astype(np.int32)
+    count = 1000
     digits = datasets.load_digits()
-    images = np.kron(digits.images[:COUNT] / 16, np.ones((1, 4, 4)))[:, 2:30, 2:30].astype(np.float32)
-    return np.ascontiguousarray(images)[:, None], digits.target[:COUNT].astype(np.int32)
+    images = np.kron(digits.images[:count] / 16, np.ones((1, 4, 4)))[:, 2:30, 2:30].astype(np.float32)
+    return np.ascontiguousarray(images if name == "lstm" else images[:, None]), digits.target[:count].astype(np.int32)
 
 
 def torch_side(name):
@@ -82,21 +99,23 @@ def torch_side(name):
 
     torch.set_num_threads(int(os.environ.get("COREML_THREADS", 2)))
     case, frozen = make(name)
-    images, classes = data()
+    images, classes = data(name)
+    count = len(images)
     inputs, targets = torch.tensor(images), torch.tensor(classes, dtype=torch.long)
-    layers = list(case.module)
     start = time.perf_counter()
+    head = case.module
     if frozen:
         with torch.no_grad():
-            inputs = torch.nn.Sequential(*layers[:frozen])(inputs)
+            front = torch.nn.Sequential(*list(case.module)[:frozen])
+            inputs = torch.cat([front(part) for part in inputs.split(BATCH)])
+        head = torch.nn.Sequential(*list(case.module)[frozen:])
     preparation = time.perf_counter() - start
-    head = torch.nn.Sequential(*layers[frozen:])
     optimizer = torch.optim.SGD([p for p in head.parameters() if p.requires_grad], lr=0.01, momentum=0.9)
     criterion = torch.nn.CrossEntropyLoss()
     seconds, processor, losses = [], [], []
     for _ in range(EPOCHS):
         start, ticks = time.perf_counter(), time.process_time()
-        for first in range(0, COUNT, BATCH):
+        for first in range(0, count, BATCH):
             optimizer.zero_grad()
             loss = criterion(head(inputs[first:first + BATCH]), targets[first:first + BATCH])
             loss.backward()
@@ -115,15 +134,16 @@ def main():
 
     table = []
 
-    for name, title in [("lenet", "(a) last two layers of LeNet"), ("cnn", "(b) all of a small CNN")]:
+    for name, title in TITLES.items():
         with tempfile.TemporaryDirectory() as folder:
             case, _ = make(name)
             networks.write(case, folder, ("sgd", 0.01, 0.9))
-            images, classes = data()
+            images, classes = data(name)
+            count = len(images)
             images.tofile(os.path.join(folder, "inputs.bin"))
             classes.tofile(os.path.join(folder, "targets.bin"))
-            epoch = [list(range(first, min(first + BATCH, COUNT))) for first in range(0, COUNT, BATCH)]
-            settings = {"input": "image", "inputShape": [1, 28, 28], "target": "probabilities_true", "targetShape": [],
+            epoch = [list(range(first, min(first + BATCH, count))) for first in range(0, count, BATCH)]
+            settings = {"input": "image", "inputShape": case.run_shape, "target": "probabilities_true", "targetShape": [],
                         "epochs": [epoch] * EPOCHS}
             with open(os.path.join(folder, "run.json"), "w") as file:
                 json.dump(settings, file)
@@ -148,7 +168,7 @@ def main():
                   f"{preparation * 1e3:7.2f} ms, peak memory {peak:4.0f} MB")
         wall, processor = (known["ours"] / known["PyTorch"] for known in medians.values())
         print(f"{title}: ours / PyTorch = {wall:.2f} in time, {processor:.2f} in processor time", flush=True)
-        table.append([title[4:], f"{wall:.2f}", f"{peaks['ours']:.0f} MB, {peaks['PyTorch']:.0f} MB"])
+        table.append([title, f"{wall:.2f}", f"{peaks['ours']:.0f} MB, {peaks['PyTorch']:.0f} MB"])
     if "--record" in sys.argv:
         figures.record("training", "Benchmarks/training", ["trained parts", "ours ÷ PyTorch", "memory, PyTorch's"], table,
                        figures.versions(["torch"]))

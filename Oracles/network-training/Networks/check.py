@@ -69,14 +69,13 @@ def check(runner, name, title, isDouble, count=EXAMPLES, epoch_count=EPOCHS, los
         values = np.eye(10, dtype=np.float32)[classes]
         isClass = loss == "cross-entropy"
         (classes if isClass else values).tofile(os.path.join(folder, "targets.bin"))
-        shape = list(case.input_shape)
         settings = {
-            "input": "image", "inputShape": shape if name != "LSTM" else [8, 1, 8], "target": "probabilities_true" if isClass else "logits_true",
+            "input": "image", "inputShape": case.run_shape, "target": "probabilities_true" if isClass else "logits_true",
             "targetShape": [] if isClass else [10], "epochs": epochs,
         }
         with open(os.path.join(folder, "run.json"), "w") as file:
             json.dump(settings, file)
-        inputs = torch.tensor(images.reshape(count, *shape), dtype=dtype)
+        inputs = torch.tensor(images.reshape(count, *case.input_shape), dtype=dtype)
         targets = torch.tensor(classes, dtype=torch.long) if isClass else torch.tensor(values, dtype=dtype)
         criterion = torch.nn.CrossEntropyLoss() if isClass else torch.nn.MSELoss()
         losses = train(case, optimizer, criterion, inputs, targets, epochs)

@@ -10,10 +10,19 @@ from torch import nn
 
 
 class Case:
-    """A network, how its layers are called in the file, and how to export it."""
+    """A network, how its layers are called in the file, and how to export it.
 
-    def __init__(self, name, module, input_shape, export, frozen=()):
-        self.name, self.module, self.input_shape, self.export, self.frozen = name, module, input_shape, export, frozen
+    A recurrent network states its LSTM's `hidden` size, and its `input_shape` begins with the number of steps.
+    """
+
+    def __init__(self, name, module, input_shape, export, hidden=None):
+        self.name, self.module, self.input_shape, self.export, self.hidden = name, module, input_shape, export, hidden
+
+    @property
+    def run_shape(self):
+        """The shape of an example in the runner's files."""
+        steps, *rest = self.input_shape
+        return [steps, 1, *rest] if self.hidden else list(self.input_shape)
 
 
 def numbers(tensor):
@@ -106,21 +115,21 @@ def cnn(dtype):
 class Recurrent(nn.Module):
     """The rows of a picture, one after the other: an updatable layer, an LSTM that stays, an updatable layer."""
 
-    def __init__(self):
+    def __init__(self, columns, inner, hidden):
         super().__init__()
-        self.first = nn.Linear(8, 12)
-        self.lstm = nn.LSTM(12, 16)
+        self.first = nn.Linear(columns, inner)
+        self.lstm = nn.LSTM(inner, hidden)
         self.lstm.requires_grad_(False)
-        self.last = nn.Linear(16, 10)
+        self.last = nn.Linear(hidden, 10)
 
     def forward(self, x):
         steps = torch.tanh(self.first(x.transpose(0, 1)))
         return self.last(self.lstm(steps)[1][0][0])
 
 
-def recurrent(dtype):
+def recurrent(dtype, side=8, inner=12, hidden=16):
     torch.manual_seed(3)
-    module = Recurrent().to(dtype)
+    module = Recurrent(side, inner, hidden).to(dtype)
 
     def export(builder):
         inner_product(builder, "first", module.first, "image", "f1")
@@ -131,13 +140,67 @@ def recurrent(dtype):
         pick = lambda parts: [parts[place] for place in order]
         bias = split(lstm.bias_ih_l0 + lstm.bias_hh_l0)
         builder.add_unilstm(
-            "lstm", pick(split(lstm.weight_hh_l0)), pick(split(lstm.weight_ih_l0)), pick(bias), 16, 12,
+            "lstm", pick(split(lstm.weight_hh_l0)), pick(split(lstm.weight_ih_l0)), pick(bias), hidden, inner,
             ["t1", "h0", "c0"], ["l1", "h1", "c1"], output_all=False,
         )
         inner_product(builder, "last", module.last, "l1", "logits")
         return ["first", "last"]
 
-    return Case("LSTM", module, (8, 8), export)
+    return Case("LSTM", module, (side, side), export, hidden)
+
+
+class Block(nn.Module):
+    """A block of ResNet-18 without batch normalisation, which is folded into its convolutions; residual or plain."""
+
+    def __init__(self, inputs, outputs, stride, residual):
+        super().__init__()
+        self.first = nn.Conv2d(inputs, outputs, 3, stride, 1)
+        self.second = nn.Conv2d(outputs, outputs, 3, 1, 1)
+        self.shortcut = nn.Conv2d(inputs, outputs, 1, stride) if stride > 1 else nn.Identity() if residual else None
+
+    def forward(self, x):
+        y = self.second(torch.relu(self.first(x)))
+        return torch.relu(y if self.shortcut is None else y + self.shortcut(x))
+
+
+def resnet18(side=224):
+    """ResNet-18 with random weights, whose last block and last layer learn, and the number of the module's layers before it.
+
+    The last block is plain: the format allows no sum between an updatable layer and the loss.
+    """
+    torch.manual_seed(6)
+    blocks = [Block(width if index else max(width // 2, 64), width, 2 if width > 64 and not index else 1, (width, index) != (512, 1))
+              for width in (64, 128, 256, 512) for index in range(2)]
+    module = nn.Sequential(nn.Conv2d(3, 64, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(3, 2, 1), *blocks, nn.AdaptiveAvgPool2d(1),
+                           nn.Flatten(), nn.Linear(512, 10))
+    frozen = 2 + len(blocks)
+    for layer in list(module)[:frozen]:
+        layer.requires_grad_(False)
+
+    def export(builder):
+        convolution(builder, "stem", module[0], "image", "stem")
+        builder.add_activation("stem.relu", "RELU", "stem", "stem.relu")
+        builder.add_pooling("stem.pool", 3, 3, 2, 2, "MAX", "VALID", "stem.relu", "block0", padding_top=1, padding_bottom=1,
+                            padding_left=1, padding_right=1)
+        for index, block in enumerate(blocks):
+            source, name = f"block{index}", f"block{index + 1}"
+            convolution(builder, f"{name}.first", block.first, source, f"{name}.first")
+            builder.add_activation(f"{name}.relu", "RELU", f"{name}.first", f"{name}.relu")
+            convolution(builder, f"{name}.second", block.second, f"{name}.relu", f"{name}.second")
+            if isinstance(block.shortcut, nn.Conv2d):
+                convolution(builder, f"{name}.shortcut", block.shortcut, source, f"{name}.shortcut")
+                source = f"{name}.shortcut"
+            last = f"{name}.second"
+            if block.shortcut is not None:
+                builder.add_elementwise(f"{name}.sum", [last, source], f"{name}.sum", "ADD")
+                last = f"{name}.sum"
+            builder.add_activation(name, "RELU", last, name)
+        builder.add_pooling("mean", 7, 7, 1, 1, "AVERAGE", "VALID", name, "mean", is_global=True)
+        builder.add_flatten("flatten", 0, "mean", "flat")
+        inner_product(builder, "fc", module[-1], "flat", "logits")
+        return [f"{name}.first", f"{name}.second", "fc"]
+
+    return Case("ResNet-18", module, (3, side, side), export), frozen
 
 
 CASES = {"MLP": mlp, "CNN": cnn, "LSTM": recurrent}
@@ -146,14 +209,14 @@ CASES = {"MLP": mlp, "CNN": cnn, "LSTM": recurrent}
 def write(case, folder, optimizer, loss="cross-entropy", classes=10):
     """Writes the file; `optimizer` is ("sgd", rate, momentum) or ("adam", rate)."""
     os.makedirs(folder, exist_ok=True)
-    shape = case.input_shape if case.name != "LSTM" else (8,)
-    if case.name == "LSTM":
-        inputs = [("image", datatypes.Array(8)), ("h0", datatypes.Array(16)), ("c0", datatypes.Array(16))]
+    if case.hidden:
+        inputs = [("image", datatypes.Array(*case.input_shape[1:])), ("h0", datatypes.Array(case.hidden)),
+                  ("c0", datatypes.Array(case.hidden))]
         builder = NeuralNetworkBuilder(inputs, [("probabilities", datatypes.Array(classes))])
         for feature in builder.spec.description.input[1:]:
             feature.type.isOptional = True
     else:
-        builder = builder_for(shape, classes, "probabilities" if loss == "cross-entropy" else "logits")
+        builder = builder_for(case.input_shape, classes, "probabilities" if loss == "cross-entropy" else "logits")
     layers = case.export(builder)
     if loss == "cross-entropy":
         builder.add_softmax("softmax", "logits", "probabilities")

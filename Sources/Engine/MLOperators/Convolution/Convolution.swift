@@ -293,59 +293,6 @@ extension LayerContext {
     }
 }
 
-extension Convolution: DifferentiableOperator {
-    package func gradient(_ context: inout GradientContext) throws(ModelError) {
-        guard activation == .none else { throw notDifferentiable("once a function is fused with it") }
-        let (x, weight) = (try context.operand(0), try context.operand(1))
-        let dy = try context.resultGradient()
-        let (source, taps) = (try context.extents(x), try context.extents(weight))
-        let window = geometry(source, taps, try context.extents(context.results[0]))
-        if context.isNeeded(0) {
-            let gradient: ValueID
-            if source[1] == groups, taps[0] == groups, let adjoint = adjointByReversal(window) {
-                let axes = Array(2..<source.count)
-                gradient = try context.add(adjoint, dy, context.add(Reverse(axes: axes), weight))
-            } else {
-                let adjoint = ConvolutionTransposed(
-                    strides: strides,
-                    padding: .custom(before: window.before, after: window.before.map { _ in 0 }),
-                    dilations: dilations,
-                    groups: groups,
-                    outputExtents: window.input
-                )
-                gradient = try context.add(adjoint, dy, weight)
-            }
-            context.setGradient(ofOperand: 0, to: gradient)
-        }
-        if context.isNeeded(1) {
-            let gradient = ConvolutionWeightGradient(window, groups: groups)
-            context.setGradient(ofOperand: 1, to: try context.add(gradient, x, dy))
-        }
-        try context.setChannelSums()
-    }
-
-    /// The convolution with reversed windows that takes the results' gradient to that of x, where windows move by single
-    /// steps and cover the results from outside; `nil` for others.
-    ///
-    /// With one channel in each group there are faster kernels for it than for the transposed convolution.
-    private func adjointByReversal(_ window: WindowGeometry) -> Convolution? {
-        guard strides.allSatisfy({ $0 == 1 }) else { return nil }
-        var (before, after): ([Int], [Int]) = ([], [])
-        for axis in dilations.indices {
-            let reach = (window.kernel[axis] - 1) * dilations[axis]
-            before.append(reach - window.before[axis])
-            after.append(window.input[axis] + reach - window.output[axis] - before[axis])
-        }
-        guard (before + after).allSatisfy({ $0 >= 0 }) else { return nil }
-        return Convolution(
-            strides: strides,
-            padding: .custom(before: before, after: after),
-            dilations: dilations,
-            groups: groups
-        )
-    }
-}
-
 extension WindowGeometry {
     var inputCount: Int { input.elementCount }
     var kernelCount: Int { kernel.elementCount }

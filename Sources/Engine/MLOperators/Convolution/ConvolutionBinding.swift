@@ -91,8 +91,31 @@ struct ConvolutionBinding: Sendable {
             outputChannels: outputChannels,
             kernel: kernel,
             groups: groups,
-            isTransposed: isTransposed
+            isTransposed: isTransposed,
+            geometry: repaysTransforms ? geometry : nil
         )
+    }
+
+    /// The number of result positions from which on transforming weights in each run repays: this takes about the time of
+    /// the direct convolution of 200.
+    private static let transformedPositions = 1024
+
+    private var repaysTransforms: Bool {
+        geometry.outputSize.reduce(geometry.batch, *) >= Self.transformedPositions
+    }
+
+    /// Whether there is a faster method for these sizes (Winograd convolution) that repays transforming weights in each
+    /// run.
+    var isTransformedAtRunTime: Bool {
+        repaysTransforms
+            && ConvolutionWeights.form(
+                geometry,
+                inputChannels: inputChannels,
+                outputChannels: outputChannels,
+                kernel: kernel,
+                groups: groups,
+                isTransposed: isTransposed
+            ) != 0
     }
 
     /// The operations on the result before it is stored.

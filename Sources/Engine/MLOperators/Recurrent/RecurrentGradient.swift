@@ -15,17 +15,22 @@ protocol BackwardRecurrence: Operator {
 /// first.
 ///
 /// Operands: those of the operator, then the gradients of its results, absent where the loss does not depend on them.
-/// Results: a gradient for each given operand of the operator.
+/// Results: a gradient for each wanted operand of the operator.
 struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
     var recurrence: Recurrence
+    /// The indices of the operands whose gradients are computed, in ascending order.
+    var wanted: [Int]
 
-    init(_ recurrence: Recurrence) { self.recurrence = recurrence }
+    init(_ recurrence: Recurrence, wanted: [Int]) {
+        self.recurrence = recurrence
+        self.wanted = wanted
+    }
 
     var displayName: String { recurrence.displayName + "_gradient" }
 
     func resultTypes(of operands: Operands) throws(ModelError) -> [ValueType] {
         var types: [ValueType] = []
-        for index in 0..<Recurrence.operandCount where operands.has(index) { types.append(try operands.type(index)) }
+        for index in wanted { types.append(try operands.type(index)) }
         return types
     }
 
@@ -39,7 +44,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
             resultGradients: Array(values.suffix(Recurrence.resultCount))
         )
         var results: [Tensor] = []
-        for index in 0..<count {
+        for index in wanted {
             guard let gradient = gradients[index], let shape = shapes[index] else { continue }
             results.append(Tensor(values: gradient, scalarType: operands.scalarType(results.count), shape: shape))
         }
@@ -51,10 +56,7 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
         let count = Recurrence.operandCount
         let shapes = (0..<count).map { request.operand($0)?.logicalShape }
         let backward = recurrence.backward
-        // Results are the gradients of the given operands, one after the other.
-        var positions: [Int?] = []
-        for shape in shapes { positions.append(shape == nil ? nil : positions.count { $0 != nil }) }
-        let results = positions
+        let results = (0..<count).map { wanted.firstIndex(of: $0) }
         return [
             Kernel("backwards", scratchByteCount: backward.scratchCount(shapes) * 4) { context in
                 backward.run(
@@ -76,11 +78,11 @@ extension BackwardRecurrence {
         while operands.count < Self.operandCount { operands.append(nil) }
         var resultGradients = context.resultGradients
         while resultGradients.count < Self.resultCount { resultGradients.append(nil) }
-        let gradients = try context.builder.append(RecurrentGradient(self), operands + resultGradients)
-        var position = 0
-        for index in operands.indices where operands[index] != nil {
-            context.setGradient(ofOperand: index, to: gradients[position])
-            position += 1
-        }
+        let wanted = operands.indices.filter { operands[$0] != nil && context.isNeeded($0) }
+        let gradients = try context.builder.append(
+            RecurrentGradient(self, wanted: wanted),
+            operands + resultGradients
+        )
+        for (index, gradient) in zip(wanted, gradients) { context.setGradient(ofOperand: index, to: gradient) }
     }
 }

@@ -88,6 +88,34 @@ typedef struct {
     float *packed;
 } pack_job;
 
+// Copies a tap of a panel's filters for one input channel, 0 for columns without a filter.
+static void read_tap(const pack_job *j, long at, long columns, double *tap) {
+    memset(tap, 0, sizeof(double) * (size_t)j->isa->panel);
+    if (j->storage == CML_F32) {
+        const float *source = (const float *)j->source + at;
+        for (long o = 0; o < columns; o++) tap[o] = source[o * j->o_stride];
+        return;
+    }
+    for (long o = 0; o < columns; o++) {
+        float value;
+        j->isa->widen((const uint16_t *)j->source + at + o * j->o_stride, &value, 1);
+        tap[o] = value;
+    }
+}
+
+// result = filter · parts, for each column; with one position a copy of the first part.
+static void transform_filter(double (*result)[CML_MAX_PANEL], long width, long positions, const double (*filter)[3],
+                             const double *first, const double *second, const double *third) {
+    if (positions == 1) {
+        memcpy(result[0], first, sizeof(double) * (size_t)width);
+        return;
+    }
+    for (long p = 0; p < positions; p++) {
+        const double a = filter[p][0], b = filter[p][1], c = filter[p][2];
+        for (long o = 0; o < width; o++) result[p][o] = a * first[o] + b * second[o] + c * third[o];
+    }
+}
+
 // Panels of a group: [position][group][panel][depth][input channel][column].
 static void pack_panel(void *context, long index, int worker) {
     (void)worker;
@@ -95,31 +123,25 @@ static void pack_panel(void *context, long index, int worker) {
     const cml_conv_shape *s = j->shape;
     const long width = j->isa->panel, inputs = s->in_channels / s->groups, outputs = s->out_channels / s->groups;
     const long group = index / j->panels, panel = index % j->panels, terms = s->kernel[0] * inputs;
+    const long columns = outputs - panel * width < width ? outputs - panel * width : width;
     const side tall = side_of(s, 1), wide = side_of(s, 2);
     const double(*filter)[3] = s->method == CML_CONV_WINOGRAD_4 ? filter_4 : filter_2;
-    const long taps = s->kernel[1] * s->kernel[2];
+    const long rows = s->kernel[1], across = s->kernel[2], all = s->groups * j->panels;
     for (long term = 0; term < terms; term++) {
         const long depth = term / inputs, i = term % inputs;
-        for (long o = 0; o < width; o++) {
-            double g[3][3] = {{0}}, half[6][3];
-            const long at = group * j->g_stride + (panel * width + o) * j->o_stride + i * j->i_stride + depth * taps;
-            for (long t = 0; t < taps && panel * width + o < outputs; t++) {
-                float value;
-                if (j->storage == CML_F32) value = ((const float *)j->source)[at + t];
-                else j->isa->widen((const uint16_t *)j->source + at + t, &value, 1);
-                g[t / s->kernel[2]][t % s->kernel[2]] = value;
+        const long at = group * j->g_stride + panel * width * j->o_stride + i * j->i_stride + depth * rows * across;
+        // All columns at once: the taps, and these transformed along one axis, [tap across][position].
+        double g[3][CML_MAX_PANEL], half[3][6][CML_MAX_PANEL], whole[6][CML_MAX_PANEL];
+        for (long x = 0; x < across; x++) {
+            for (long y = 0; y < rows; y++) read_tap(j, at + y * across + x, columns, g[y]);
+            transform_filter(half[x], width, tall.positions, filter, g[0], g[1], g[2]);
+        }
+        for (long y = 0; y < tall.positions; y++) {
+            transform_filter(whole, width, wide.positions, filter, half[0][y], half[1][y], half[2][y]);
+            for (long x = 0; x < wide.positions; x++) {
+                float *target = j->packed + (((y * wide.positions + x) * all + index) * terms + term) * width;
+                for (long o = 0; o < width; o++) target[o] = (float)whole[x][o];
             }
-            for (long y = 0; y < tall.positions; y++)
-                for (long x = 0; x < s->kernel[2]; x++)
-                    half[y][x] = tall.positions == 1
-                        ? g[0][x] : filter[y][0] * g[0][x] + filter[y][1] * g[1][x] + filter[y][2] * g[2][x];
-            for (long y = 0; y < tall.positions; y++)
-                for (long x = 0; x < wide.positions; x++) {
-                    const double value = wide.positions == 1
-                        ? half[y][0] : half[y][0] * filter[x][0] + half[y][1] * filter[x][1] + half[y][2] * filter[x][2];
-                    const long position = y * wide.positions + x, all = s->groups * j->panels;
-                    j->packed[((position * all + index) * terms + term) * width + o] = (float)value;
-                }
         }
     }
 }

@@ -257,6 +257,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
 
     /// The gradients of state weights and bias.
     private func addRecurrentWeights() {
+        guard memory.gradients[3] != nil || memory.gradients[4] != nil else { return }
         let rows = length * batch
         // `transposed` becomes the gradient of R h, transposed: for the output gate times the reset when that is
         // applied after.

@@ -34,6 +34,23 @@ package struct GateFunction: Sendable {
         slope = derivative
     }
 
+    /// The derivatives at `x`, where the function is `y`.
+    ///
+    /// `slopes` may be `x` or `y`.
+    func derivatives<Scalar: BinaryFloatingPoint>(
+        _ x: UnsafePointer<Scalar>,
+        _ y: UnsafePointer<Scalar>,
+        into slopes: UnsafeMutablePointer<Scalar>,
+        count: Int
+    ) {
+        switch slope {
+        case .sigmoid: for index in 0..<count { slopes[index] = y[index] * (1 - y[index]) }
+        case .tanh: for index in 0..<count { slopes[index] = 1 - y[index] * y[index] }
+        case .identity, .step, .general:
+            for index in 0..<count { slopes[index] = derivative(x[index], y[index]) }
+        }
+    }
+
     /// The derivative at `x`, where the function is `y`.
     func derivative<Scalar: BinaryFloatingPoint>(_ x: Scalar, _ y: Scalar) -> Scalar {
         switch slope {

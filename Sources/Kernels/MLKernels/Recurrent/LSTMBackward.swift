@@ -68,10 +68,11 @@ struct LSTMBackward<Scalar: BackwardScalar> {
     private let isClipped: UnsafeMutablePointer<Scalar>
     private let hidden: UnsafeMutablePointer<Scalar>
     private let cell: UnsafeMutablePointer<Scalar>
+    private let slopes: UnsafeMutablePointer<Scalar>
 
     static func scratchCount(_ x: [Int], states: Int) -> Int {
         let rows = x.prefix(2).reduce(1, *)
-        return rows * states * (4 * 4 + 5) + 2 * (x.count > 1 ? x[1] : 0) * states
+        return rows * states * (4 * 4 + 5) + 2 * (x.count > 1 ? x[1] : 0) * states + states
     }
 
     init(_ op: LSTMAttributes, _ memory: BackwardRun<Scalar>, first: Int, column: Int, isReverse: Bool) {
@@ -101,6 +102,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         isClipped = take(rows * states)
         hidden = take(batch * states)
         cell = take(batch * states)
+        slopes = take(states)
     }
 
     func run() {
@@ -229,35 +231,48 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         }
     }
 
+    /// The gradients of a step's sums and of the cell state before it, from those of the states after it.
+    ///
+    /// Loops do one thing each, so that the compiler vectorises them.
     private func stepBack(_ row: Int, _ item: Int, _ peephole: UnsafePointer<Scalar>?) {
-        let sum = sums + row * 4 * states
-        let gate = gates + row * 4 * states
-        let target = gateGradients + row * 4 * states
-        let dp = memory.gradients[first + 3]
-        for unit in 0..<states {
-            let (i, f, o, z) = (unit, states + unit, 2 * states + unit, 3 * states + unit)
-            let (before, after) = (cellBefore[row * states + unit], cellAfter[row * states + unit])
-            let out = cellOut[row * states + unit]
-            let dh = hidden[item * states + unit]
-            let gradientO = dh * out * op.gateActivation.derivative(sum[o], gate[o])
-            var dc = cell[item * states + unit] + dh * gate[o] * op.activation.derivative(after, out)
-            if let peephole { dc += gradientO * peephole[o] }
-            dp?[o] += gradientO * after
-            if isClipped[row * states + unit] != 0 { dc = 0 }
-            var di = dc * gate[z]
-            let df = dc * before
-            if op.couplesInputAndForget { di -= df }
-            let gradientI = di * op.gateActivation.derivative(sum[i], gate[i])
-            let gradientF = op.couplesInputAndForget ? 0 : df * op.gateActivation.derivative(sum[f], gate[f])
-            var previous = dc * gate[f]
-            if let peephole { previous += gradientI * peephole[i] + gradientF * peephole[f] }
-            dp?[i] += gradientI * before
-            dp?[f] += gradientF * before
-            cell[item * states + unit] = previous
-            target[i] = gradientI
-            target[f] = gradientF
-            target[o] = gradientO
-            target[z] = dc * gate[i] * op.cellActivation.derivative(sum[z], gate[z])
+        let (sum, gate, target) = (sums + row * 4 * states, gates + row * 4 * states, gateGradients + row * 4 * states)
+        let (before, after) = (cellBefore + row * states, cellAfter + row * states)
+        let (out, dh, dc) = (cellOut + row * states, hidden + item * states, cell + item * states)
+        let (i, f, o, z) = (0, states, 2 * states, 3 * states)
+        // The derivatives of the gates' functions take the place of their arguments.
+        op.gateActivation.derivatives(sum, gate, into: sum, count: 3 * states)
+        op.cellActivation.derivatives(sum + z, gate + z, into: sum + z, count: states)
+        op.activation.derivatives(after, out, into: slopes, count: states)
+        for unit in 0..<states { target[o + unit] = dh[unit] * out[unit] * sum[o + unit] }
+        for unit in 0..<states { dc[unit] += dh[unit] * gate[o + unit] * slopes[unit] }
+        if let peephole {
+            for unit in 0..<states { dc[unit] += target[o + unit] * peephole[o + unit] }
+        }
+        if op.clip != nil {
+            for unit in 0..<states where isClipped[row * states + unit] != 0 { dc[unit] = 0 }
+        }
+        for unit in 0..<states { target[z + unit] = dc[unit] * gate[i + unit] * sum[z + unit] }
+        if op.couplesInputAndForget {
+            for unit in 0..<states {
+                target[i + unit] = dc[unit] * (gate[z + unit] - before[unit]) * sum[i + unit]
+                target[f + unit] = 0
+            }
+        } else {
+            for unit in 0..<states { target[i + unit] = dc[unit] * gate[z + unit] * sum[i + unit] }
+            for unit in 0..<states { target[f + unit] = dc[unit] * before[unit] * sum[f + unit] }
+        }
+        for unit in 0..<states { dc[unit] *= gate[f + unit] }
+        if let peephole {
+            for unit in 0..<states {
+                dc[unit] += target[i + unit] * peephole[i + unit] + target[f + unit] * peephole[f + unit]
+            }
+        }
+        if let dp = memory.gradients[first + 3] {
+            for unit in 0..<states {
+                dp[i + unit] += target[i + unit] * before[unit]
+                dp[f + unit] += target[f + unit] * before[unit]
+                dp[o + unit] += target[o + unit] * after[unit]
+            }
         }
     }
 }

@@ -18,13 +18,13 @@ package enum RecurrentBackward: Sendable {
         }
     }
 
-    /// Writes the gradient of every given operand, in single precision.
+    /// Writes gradients of operands, in single precision.
     ///
     /// - Parameters:
     ///   - shapes: The shapes of the operands; `nil` for those that are absent.
     ///   - operands: The operands.
     ///   - resultGradients: The gradients of the results, absent where the loss does not depend on them.
-    ///   - gradients: The gradients of the operands, which are overwritten.
+    ///   - gradients: The gradients of the operands, which are overwritten; `nil` for those that nobody needs.
     ///   - scratch: Memory for `scratchCount(shapes)` elements.
     package func run(
         shapes: [[Int]?],
@@ -120,7 +120,8 @@ struct BackwardRun<Scalar: BackwardScalar> {
 }
 
 extension BackwardRun {
-    /// The gradients of input weights, state weights, bias and input from those of the gates' sums.
+    /// The gradients of input, input weights, state weights and bias from those of the gates' sums; only those with
+    /// memory.
     ///
     /// - Parameters:
     ///   - sums: The gradients of the gates' sums [rows, gates].
@@ -143,10 +144,7 @@ extension BackwardRun {
     ) {
         let inputs = shape(weight)[1]
         let states = shape(stateWeight)[1]
-        for row in 0..<rows {
-            for gate in 0..<gates { transposed[gate * rows + row] = sums[row * gates + gate] }
-        }
-        if let x = operands[0], let w = operands[weight], let dx = gradients[0], let dw = gradients[weight] {
+        if let w = operands[weight], let dx = gradients[0] {
             Scalar.multiply(
                 sums,
                 w,
@@ -158,6 +156,13 @@ extension BackwardRun {
                 columns: inputs,
                 adds: true
             )
+        }
+        let biasGradient = bias.flatMap { gradients[$0] }
+        guard gradients[weight] != nil || gradients[stateWeight] != nil || biasGradient != nil else { return }
+        for row in 0..<rows {
+            for gate in 0..<gates { transposed[gate * rows + row] = sums[row * gates + gate] }
+        }
+        if let x = operands[0], let dw = gradients[weight] {
             Scalar.multiply(
                 transposed,
                 x,
@@ -183,11 +188,11 @@ extension BackwardRun {
                 adds: true
             )
         }
-        if let bias, let db = gradients[bias] {
+        if let biasGradient {
             for gate in 0..<gates {
                 var total: Scalar = 0
                 for row in 0..<rows { total += transposed[gate * rows + row] }
-                db[gate] += total
+                biasGradient[gate] += total
             }
         }
     }

@@ -365,4 +365,22 @@ import Testing
             #expect(problem.failures() == [])
         }
     }
+
+    /// Shapes for which kernels divide channels, or transform weights.
+    @Test func gradientOfManyChannelsAndPositions() {
+        let problems = [
+            GradientProblem(
+                "two chunks of channels",
+                Convolution(strides: [1, 1], padding: .same),
+                [.noise([1, 60, 4, 3]), .real([256, 60, 3, 3]), .none]
+            ),
+            GradientProblem(
+                "transformed weights",
+                Convolution(strides: [1, 1], padding: .same),
+                [.real([1, 32, 33, 32]), .noise([32, 32, 3, 3]), .none],
+                kernelTolerance: 2e-3
+            ),
+        ]
+        for problem in problems { #expect(problem.failures() == []) }
+    }
 }
