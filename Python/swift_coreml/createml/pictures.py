@@ -177,6 +177,8 @@ class ImageClassifier(_PictureModel):
 class ObjectDetector(_PictureModel):
     """A detector of objects, on the features of EfficientNet-Lite0: `coreml extractor install efficientnet-lite0`.
 
+    Without it a small network is trained as a whole, which suits objects of simple shapes and colours.
+
     ::
 
         model = createml.ObjectDetector.train("cards/", max_iterations=2000)
@@ -203,6 +205,8 @@ class ObjectDetector(_PictureModel):
         progress: Progress = "auto",
         batch_size: Optional[int] = None,
         max_iterations: Optional[int] = None,
+        feature_extractor: Optional[str] = None,
+        mirror_images: bool = True,
     ) -> ObjectDetector:
         """Trains on annotated images.
 
@@ -221,7 +225,13 @@ class ObjectDetector(_PictureModel):
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         batch_size: the number of views of images in an iteration, 1 to 256; 16 if left out.
-        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of images if left out.
+        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of images if left out, two thirds of that
+            with learned features.
+        feature_extractor: "efficientnet-lite0", or "learned" for features that are learned from the training images.
+            Without it, the features are those of efficientnet-lite0 if that is installed, or else learned, about which there is
+            a `TrainingWarning`.
+        mirror_images: whether half of the views are mirror images; False for objects that differ from their mirror images, such
+            as playing cards, letters and signs.
         """
         with Files(session) as files:
             options, table = files.annotated(data, image, annotations, images)
@@ -230,14 +240,22 @@ class ObjectDetector(_PictureModel):
             if held is not None:
                 more, validation_table = files.annotated(held, image, annotations, images)
                 options["validation"].update(more)
-            return cls._fitted(
+            model = cls._fitted(
                 files,
                 {
                     **options, "image": image, "annotations": annotations, "units": units, "origin": origin,
                     "anchor": anchor,
                 },
-                table, validation_table, {"batch_size": batch_size, "max_iterations": max_iterations},
+                table, validation_table,
+                {
+                    "batch_size": batch_size, "max_iterations": max_iterations, "feature_extractor": feature_extractor,
+                    "mirror_images": mirror_images,
+                },
                 session, checkpoint_interval, progress)
+        if feature_extractor is None:
+            for text in model.warnings:
+                warnings.warn(text, TrainingWarning, stacklevel=2)
+        return model
 
     @classmethod
     def resume(
@@ -250,6 +268,11 @@ class ObjectDetector(_PictureModel):
     def classes(self) -> list[str]:
         """The labels of the objects that the model finds."""
         return list(self._facts["labels"])
+
+    @property
+    def warnings(self) -> list[str]:
+        """What limits the use of the model: that its features were learned from the training images, and why."""
+        return list(self._facts.get("warnings") or [])
 
     def evaluate(self, data: Data, *, images: Optional[Path] = None) -> _metrics.Metrics:
         """The performance on annotated images, in the forms of training's: `DetectorMetrics`, with `skipped` images."""
@@ -324,7 +347,7 @@ class StyleTransfer(_PictureModel):
         max_iterations: the maximum number of iterations, of four crops each.
         style_strength: the strength of the style over the content, 1 to 10.
         textel_density: the side in pixels at which the style is learned, a multiple of 4 from 64 to 1024.
-        medium: image; or video, for which noise in the image changes the drawing little.
+        medium: image; or video, for which movement and noise change the drawing less.
         feature_extractor: the path of a model with one colour image as its input that measures style.
         """
         with Files(session) as files:

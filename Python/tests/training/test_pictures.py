@@ -436,8 +436,21 @@ def test_wrong_annotations(installed, tmp_path, monkeypatch):
             train(data, **options)
     monkeypatch.setenv("COREML_EXTRACTORS", str(tmp_path / "none"))
     with pytest.raises(createml.TrainingError, match="'efficientnet-lite0' is not installed; run: coreml extractor install"):
-        train(tmp_path / "data")
+        train(tmp_path / "data", feature_extractor="efficientnet-lite0")
     assert rows
+
+
+def test_a_detector_without_pretrained_features_says_so(tmp_path, monkeypatch):
+    squares(tmp_path / "data")
+    monkeypatch.setenv("COREML_EXTRACTORS", str(tmp_path / "none"))
+    options = {**DETECTOR, "max_iterations": 2}
+    with pytest.warns(createml.TrainingWarning, match="coreml extractor install"):
+        model = createml.ObjectDetector.train(tmp_path / "data", **options)
+    assert len(model.warnings) == 1
+    asked = createml.ObjectDetector.train(tmp_path / "data", feature_extractor="learned", **options)
+    assert "not installed" not in asked.warnings[0]
+    plain = createml.ObjectDetector.train(tmp_path / "data", feature_extractor="learned", mirror_images=False, **options)
+    assert saved(plain, tmp_path) != saved(asked, tmp_path)
 
 
 # Styles

@@ -1,5 +1,6 @@
 import CreateML
 import Foundation
+import MLExtractors
 import MLImages
 import TabularData
 
@@ -7,6 +8,10 @@ import TabularData
 enum ObjectTasks {
     private enum Units: String, CaseIterable { case pixel, normalized }
     private enum Origin: String, CaseIterable { case topLeft, bottomLeft }
+    private enum FeatureExtractor: String, CaseIterable {
+        case efficientNetLite0 = "efficientnet-lite0"
+        case learned
+    }
     private enum Anchor: String, CaseIterable { case center, topLeft, bottomLeft }
 
     /// The columns of a table of annotated pictures.
@@ -36,6 +41,14 @@ enum ObjectTasks {
         if let given = try options.options("parameters") {
             if let size = try given.integer("batchSize") { parameters.batchSize = size }
             if let count = try given.integer("maxIterations") { parameters.maxIterations = count }
+            if let mirrors = try given.flag("mirrorImages") { parameters.mirrorsImages = mirrors }
+            if let extractor = try given.choice("featureExtractor", FeatureExtractor.self) {
+                switch extractor {
+                case .learned: parameters.learnsFeatures = true
+                // Named, it has to be installed.
+                case .efficientNetLite0: _ = try ExtractorStore.user.load(.efficientNetLite0)
+                }
+            }
             try given.finish()
         }
         try options.finish()
@@ -105,6 +118,7 @@ enum ObjectTasks {
         )
         facts.training = MetricsFacts(model.trainingMetrics)
         facts.validation = MetricsFacts(model.validationMetrics)
+        facts.warnings = model.warnings
         facts.skipped = model.skippedImages.map { SkippedPicture($0) }
         return TrainedModel(
             facts: facts,

@@ -1,14 +1,12 @@
 import Glibc
-import MLGraph
 import MLNumerics
-import MLOperators
 
 /// The trained part of a detector: from features at three strides to centres and sides of objects.
 ///
 /// Features at the strides 32, 16 and 8 are projected to one number of channels (1 × 1), and added from the coarse to
-/// the fine, each sum followed by a convolution (3 × 3) and ReLU. Two branches, each a convolution, ReLU and a
-/// convolution of 1 × 1, give the logits of the labels' centres, and logarithms of the distances to the four sides in
-/// cells.
+/// the fine, each sum followed by a convolution (3 × 3), batch normalisation and ReLU. Two branches, each a convolution,
+/// batch normalisation, ReLU and a convolution of 1 × 1, give the logits of the labels' centres, and logarithms of the
+/// distances to the four sides in cells.
 struct DetectionHead: Sendable, Hashable {
     static let width = 64
     /// The logarithms of distances lie between these.
@@ -20,118 +18,75 @@ struct DetectionHead: Sendable, Hashable {
     let channels: [Int]
     let labelCount: Int
 
-    struct Layer: Hashable {
-        var name: String
-        var inputs: Int
-        var outputs: Int
-        var kernel: Int
-
-        var shape: [Int] { [outputs, inputs, kernel, kernel] }
+    /// The projection of the features of a scale: 0 for the stride 8, 1 for 16, 2 for 32.
+    func lateral(_ scale: Int) -> DetectionLayer {
+        let stride = DetectionGrid.stride << scale
+        return DetectionLayer(name: "lateral\(stride)", inputs: channels[scale], outputs: Self.width, kernel: 1)
     }
 
-    /// The layers by their names: `lateral8`, `lateral16`, `lateral32`, `merged8`, …, `centres.hidden`, `centres`,
-    /// `sides.hidden`, `sides`.
-    var layers: [Layer] {
-        let width = Self.width
-        var result: [Layer] = []
-        for (index, count) in channels.enumerated() {
-            let stride = DetectionGrid.stride << index
-            result.append(Layer(name: "lateral\(stride)", inputs: count, outputs: width, kernel: 1))
-            result.append(Layer(name: "merged\(stride)", inputs: width, outputs: width, kernel: 3))
-        }
-        for (name, outputs) in [("centres", labelCount), ("sides", 4)] {
-            result.append(Layer(name: name + ".hidden", inputs: width, outputs: width, kernel: 3))
-            result.append(Layer(name: name, inputs: width, outputs: outputs, kernel: 1))
-        }
-        return result
+    private func merged(_ scale: Int) -> DetectionLayer {
+        hidden("merged\(DetectionGrid.stride << scale)")
     }
 
-    /// The names of the parameters: for each layer its weights and its biases.
-    var parameterNames: [String] { layers.flatMap { [$0.name + ".weights", $0.name + ".bias"] } }
+    private func hidden(_ name: String) -> DetectionLayer {
+        DetectionLayer(name: name, inputs: Self.width, outputs: Self.width, kernel: 3, isHidden: true)
+    }
 
-    /// The initial parameters in the order of `parameterNames`.
+    private var centres: DetectionLayer {
+        DetectionLayer(name: "centres", inputs: Self.width, outputs: labelCount, kernel: 1)
+    }
+
+    private var sides: DetectionLayer {
+        DetectionLayer(name: "sides", inputs: Self.width, outputs: 4, kernel: 1)
+    }
+
+    /// The layers by their names: `lateral8`, `merged8`, `lateral16`, …, `centres.hidden`, `centres`, `sides.hidden`,
+    /// `sides`.
+    var layers: [DetectionLayer] {
+        channels.indices.flatMap { [lateral($0), merged($0)] }
+            + [hidden("centres.hidden"), centres, hidden("sides.hidden"), sides]
+    }
+
+    /// The initial parameters, layer by layer.
     ///
     /// - Parameters:
     ///   - source: The source of random numbers.
     ///   - distance: The usual distance of an object's centre from its sides, in cells.
     /// - Returns: The parameters.
     func firstParameters(_ source: inout SplitMix64, distance: Double) -> [Tensor] {
-        var result: [Tensor] = []
-        for layer in layers {
-            let fanIn = layer.inputs * layer.kernel * layer.kernel
-            let isLast = layer.name == "centres" || layer.name == "sides"
-            // Uniform with the variance 2 / fanIn before ReLU (He and others 2015), 1 / fanIn elsewhere, less at the
-            // end.
-            let variance = (layer.kernel == 3 ? 2 : isLast ? 0.01 : 1) / Double(fanIn)
-            let bound = (3 * variance).squareRoot()
-            let weights = (0..<layer.outputs * fanIn).map { _ in
-                Float((2 * Double(source.next() >> 11) * 0x1p-53 - 1) * bound)
-            }
-            result.append(Tensor(weights, shape: layer.shape))
+        layers.flatMap { layer in
+            let isLast = layer == centres || layer == sides
             let bias: Double =
-                switch layer.name {
-                case "centres": -log(1 / Self.firstProbability - 1)
-                case "sides": log(max(distance, 0.1))
-                default: 0
-                }
-            result.append(Tensor([Float](repeating: Float(bias), count: layer.outputs), shape: [layer.outputs]))
+                layer == centres
+                ? -log(1 / Self.firstProbability - 1) : layer == sides ? log(max(distance, 0.1)) : 0
+            return layer.firstParameters(&source, share: isLast ? 0.01 : 1, bias: bias)
         }
-        return result
     }
 
-    /// Appends the head to a graph.
+    /// Appends the head.
     ///
     /// - Parameters:
-    ///   - builder: The graph to append to.
+    ///   - builder: What to append to.
     ///   - features: The features at the strides 8, 16 and 32, [N, C, h, w] each.
-    ///   - parameters: The parameters in the order of `parameterNames`.
-    /// - Returns: The logits of the centres, [N, labels, cells, cells], and the distances, [N, 4, cells, cells], in
-    ///   cells.
-    /// - Throws: An error when the values do not have these shapes.
-    func append(
-        to builder: inout GraphBuilder,
-        features: [ValueID],
-        parameters: [ValueID]
-    ) throws(ModelError) -> (centres: ValueID, sides: ValueID) {
-        var values: [String: (weights: ValueID, bias: ValueID)] = [:]
-        for (index, layer) in layers.enumerated() {
-            values[layer.name] = (parameters[2 * index], parameters[2 * index + 1])
+    /// - Returns: The logits of the centres, [N, labels, cells, cells], and the logarithms of the distances,
+    ///   [N, 4, cells, cells].
+    /// - Throws: The builder's error when the values do not have these shapes.
+    func append<Builder: DetectionLayerBuilder>(
+        to builder: inout Builder,
+        features: [Builder.Value]
+    ) throws(Builder.Failure) -> (centres: Builder.Value, sides: Builder.Value) {
+        let coarsest = channels.count - 1
+        var x = try builder.convolution(features[coarsest], lateral(coarsest))
+        x = try builder.convolution(x, merged(coarsest))
+        for scale in (0..<coarsest).reversed() {
+            let stride = DetectionGrid.stride << scale
+            let fine = try builder.convolution(features[scale], lateral(scale))
+            let larger = try builder.enlarged(x, "larger\(stride)")
+            x = try builder.convolution(builder.sum(fine, larger, "sum\(stride)"), merged(scale))
         }
-        func convolve(_ x: ValueID, _ name: String, isRectified: Bool) throws(ModelError) -> ValueID {
-            guard let value = values[name] else { preconditionFailure("no layer is named \(name)") }
-            let result = try builder.add(
-                Convolution(strides: [1, 1], padding: .same),
-                x,
-                value.weights,
-                value.bias
-            )
-            return isRectified ? try builder.add(Unary(Relu()), result) : result
-        }
-        var merged: ValueID?
-        for index in channels.indices.reversed() {
-            let stride = DetectionGrid.stride << index
-            var x = try convolve(features[index], "lateral\(stride)", isRectified: false)
-            if let coarse = merged {
-                let larger = try builder.add(UpsampleNearestNeighbor(.factors([2, 2]), .floor), coarse)
-                x = try builder.add(Binary<Add>(), x, larger)
-            }
-            merged = try convolve(x, "merged\(stride)", isRectified: true)
-        }
-        guard let merged else { preconditionFailure("a head without features") }
-        let centres = try convolve(
-            convolve(merged, "centres.hidden", isRectified: true),
-            "centres",
-            isRectified: false
+        return (
+            try builder.convolution(builder.convolution(x, hidden("centres.hidden")), centres),
+            try builder.convolution(builder.convolution(x, hidden("sides.hidden")), sides)
         )
-        let logarithms = try convolve(
-            convolve(merged, "sides.hidden", isRectified: true),
-            "sides",
-            isRectified: false
-        )
-        let bounded = try builder.add(
-            Unary(Clip(lower: Self.distances.minimum, upper: Self.distances.maximum)),
-            logarithms
-        )
-        return (centres, try builder.add(Unary(Exp()), bounded))
     }
 }

@@ -36,20 +36,26 @@ extension DetectionTrainer {
         model.description_p.metadata.userDefined["iou_threshold"] = "\(DetectionInterface.defaultOverlap)"
         model.description_p.metadata.userDefined["confidence_threshold"] = "\(DetectionInterface.defaultConfidence)"
         model.description_p.metadata.userDefined["imageCropAndScale"] = "scaleFill"
-        for (key, value) in extractor.extractor.noticeMetadata {
-            model.description_p.metadata.userDefined[key] = value
+        if case .network(let extractor) = source {
+            for (key, value) in extractor.extractor.noticeMetadata {
+                model.description_p.metadata.userDefined[key] = value
+            }
         }
         return model
     }
 
     private func networkModel(_ labels: [String]) -> SpecModel {
-        var model = extractor.specification
-        var network = NetworkLayers(.float32)
-        let body = model.neuralNetwork.layers
-        let last = appendHead(to: &network)
-        network.appendDecoding(centres: last.centres, sides: last.sides, labels: labels.count)
+        var model: SpecModel
+        let inputs: [String]
+        switch source {
+        case .network(let extractor): (model, inputs) = (extractor.specification, extractor.names)
+        case .pixels: (model, inputs) = (Self.imageModel(scaling ?? .pixels), [DetectionInterface.image])
+        }
+        var builder = DetectionModelBuilder(values: values)
+        let last = architecture.append(to: &builder, inputs: inputs)
+        builder.network.appendDecoding(centres: last.centres, sides: last.sides, labels: labels.count)
         let count = DetectionGrid.cells * DetectionGrid.cells
-        model.neuralNetwork.layers = body + network.layers
+        model.neuralNetwork.layers += builder.network.layers
         model.description_p.output = [
             .floats(
                 DetectionInterface.rawConfidence,
@@ -61,61 +67,103 @@ extension DetectionTrainer {
         return model
     }
 
-    /// Appends the head, into whose first layers the scaling of features is folded.
-    private func appendHead(to network: inout NetworkLayers) -> (centres: String, sides: String) {
-        var values: [String: (layer: DetectionHead.Layer, weights: [Float], bias: [Float])] = [:]
-        for (index, layer) in head.layers.enumerated() {
-            let weights = parameters[2 * index].withElements(of: Float.self) { Array($0) }
-            let bias = parameters[2 * index + 1].withElements(of: Float.self) { Array($0) }
-            values[layer.name] = (layer, weights, bias)
-        }
-        if let scaling {
-            for (index, stride) in head.channels.indices.map({ ($0, DetectionGrid.stride << $0) }) {
-                guard var value = values["lateral\(stride)"] else { continue }
-                for output in 0..<value.layer.outputs {
-                    for input in 0..<value.layer.inputs {
-                        let position = output * value.layer.inputs + input
-                        value.weights[position] /= scaling.deviations[index][input]
-                        value.bias[output] -= value.weights[position] * scaling.means[index][input]
-                    }
+    /// A network without layers that scales an image's pixels.
+    private static func imageModel(_ scaling: FeatureScaling) -> SpecModel {
+        let side = DetectionGrid.side
+        var model = SpecModel()
+        model.specificationVersion = 4
+        model.description_p.input = [
+            .image(DetectionInterface.image, width: side, height: side, "The picture, in colour.")
+        ]
+        model.neuralNetwork.arrayInputShapeMapping = .exactArrayMapping
+        model.neuralNetwork.imageInputShapeMapping = .rank4ImageMapping
+        let (means, deviation) = (scaling.means[0], scaling.deviations[0][0])
+        var scaler = SpecNeuralNetworkImageScaler()
+        scaler.channelScale = 1 / deviation
+        (scaler.redBias, scaler.greenBias, scaler.blueBias) = (
+            -means[0] / deviation, -means[1] / deviation, -means[2] / deviation
+        )
+        var preprocessing = SpecNeuralNetworkPreprocessing()
+        preprocessing.featureName = DetectionInterface.image
+        preprocessing.scaler = scaler
+        model.neuralNetwork.preprocessing = [preprocessing]
+        return model
+    }
+
+    /// The weights and biases of the layers, into which batch normalisation and the scaling of a network's features are
+    /// folded.
+    private var values: [String: (weights: [Float], bias: [Float])] {
+        var result: [String: (weights: [Float], bias: [Float])] = [:]
+        for layer in architecture.layers {
+            var (weights, bias) = (value(layer.weightsName), value(layer.biasName))
+            if layer.isHidden {
+                let (gain, mean, variance) = (
+                    value(layer.gainName), value(layer.meanName), value(layer.varianceName)
+                )
+                let count = weights.count / layer.outputs
+                for output in 0..<layer.outputs {
+                    let factor = gain[output] / (variance[output] + Float(DetectionLayer.epsilon)).squareRoot()
+                    bias[output] -= mean[output] * factor
+                    for position in output * count..<(output + 1) * count { weights[position] *= factor }
                 }
-                values["lateral\(stride)"] = value
             }
+            result[layer.name] = (weights, bias)
         }
-        func convolve(_ input: String, _ name: String, isRectified: Bool) -> String {
-            guard let value = values[name] else { preconditionFailure("no layer is named \(name)") }
-            network.convolution(
-                input,
-                name,
-                weights: value.weights,
-                shape: value.layer.shape,
-                bias: value.bias,
-                stride: 1,
-                groups: 1
-            )
-            guard isRectified else { return name }
-            var relu = SpecActivationParams()
-            relu.nonlinearityType = .reLu(SpecActivationReLU())
-            network.add([name], name + ".relu", .activation(relu))
-            return name + ".relu"
-        }
-        var merged = ""
-        for index in head.channels.indices.reversed() {
-            let stride = DetectionGrid.stride << index
-            var x = convolve(extractor.names[index], "lateral\(stride)", isRectified: false)
-            if !merged.isEmpty {
-                var larger = SpecUpsampleLayerParams()
-                larger.scalingFactor = [2, 2]
-                larger.mode = .nn
-                network.add([merged], "larger\(stride)", .upsample(larger))
-                network.sum([x, "larger\(stride)"], "sum\(stride)")
-                x = "sum\(stride)"
+        guard case .network = source, let scaling else { return result }
+        for index in scaling.means.indices {
+            let layer = architecture.head.lateral(index)
+            guard var value = result[layer.name] else { continue }
+            for output in 0..<layer.outputs {
+                for input in 0..<layer.inputs {
+                    let position = output * layer.inputs + input
+                    value.weights[position] /= scaling.deviations[index][input]
+                    value.bias[output] -= value.weights[position] * scaling.means[index][input]
+                }
             }
-            merged = convolve(x, "merged\(stride)", isRectified: true)
+            result[layer.name] = value
         }
-        let centres = convolve(convolve(merged, "centres.hidden", isRectified: true), "centres", isRectified: false)
-        let sides = convolve(convolve(merged, "sides.hidden", isRectified: true), "sides", isRectified: false)
-        return (centres, sides)
+        return result
+    }
+}
+
+/// Appends a detector's layers to a network of the specification.
+private struct DetectionModelBuilder: DetectionLayerBuilder {
+    typealias Failure = Never
+
+    var network = NetworkLayers(.float32)
+    private let values: [String: (weights: [Float], bias: [Float])]
+
+    init(values: [String: (weights: [Float], bias: [Float])]) { self.values = values }
+
+    mutating func convolution(_ x: String, _ layer: DetectionLayer) -> String {
+        guard let value = values[layer.name] else { preconditionFailure("no layer is named \(layer.name)") }
+        network.convolution(
+            x,
+            layer.name,
+            weights: value.weights,
+            shape: layer.shape,
+            bias: value.bias,
+            stride: layer.stride,
+            groups: 1
+        )
+        guard layer.isHidden else { return layer.name }
+        var relu = SpecActivationParams()
+        relu.nonlinearityType = .reLu(SpecActivationReLU())
+        network.add([layer.name], layer.name + ".relu", .activation(relu))
+        return layer.name + ".relu"
+    }
+
+    mutating func sum(_ x: String, _ y: String, _ name: String) -> String {
+        network.sum([x, y], name)
+        return name
+    }
+
+    mutating func enlarged(_ x: String, _ name: String) -> String {
+        var larger = SpecUpsampleLayerParams()
+        larger.scalingFactor = [2, 2]
+        larger.mode = .nn
+        network.add([x], name, .upsample(larger))
+        return name
     }
 }
 

@@ -3,7 +3,7 @@ import MLGraphTraining
 import MLNumerics
 import MLOperators
 
-/// The graph of the loss of a detector's head for a batch of views.
+/// The graph of the loss of a detector for a batch of views.
 ///
 /// loss = centres + boxWeight · sides
 ///
@@ -11,40 +11,49 @@ import MLOperators
 ///   at centres, and (1 − g)⁴ · p² · −log(1 − p) elsewhere, where g is the Gaussian of the nearest object;
 /// - sides: 1 − GIoU (Rezatofighi and others 2019) of the boxes that cells near centres state, as a weighted mean.
 struct DetectionObjective {
-    var head: DetectionHead
+    var architecture: DetectionArchitecture
+    /// The numbers of channels and of rows and columns of each array of features.
+    var inputs: [(channels: Int, side: Int)]
     var batchSize: Int
 
     /// The data are the features, the centres, the weights of other cells, the sides and their weights
-    /// (`DetectionTargets`); the outputs are the loss and its two parts.
+    /// (`DetectionTargets`); the outputs are the loss, its two parts and the architecture's statistics.
     func objective() throws(ModelError) -> Objective {
-        var builder = GraphBuilder()
+        var data = GraphBuilder()
         let cells = DetectionGrid.cells
-        func input(_ name: String, _ channels: Int, _ cells: Int) -> ValueID {
-            builder.input(name, ValueType(.float32, Shape([batchSize, channels, cells, cells])))
+        func input(_ name: String, _ channels: Int, _ side: Int) -> ValueID {
+            data.input(name, ValueType(.float32, Shape([batchSize, channels, side, side])))
         }
-        let features = head.channels.enumerated().map { index, count in
-            input("features\(DetectionGrid.stride << index)", count, cells >> index)
+        let features = inputs.enumerated().map { index, extents in
+            input("features\(index)", extents.channels, extents.side)
         }
-        let centres = input("centres", head.labelCount, cells)
-        let others = input("others", head.labelCount, cells)
+        let labelCount = architecture.head.labelCount
+        let centres = input("centres", labelCount, cells)
+        let others = input("others", labelCount, cells)
         let sides = input("sides", 4, cells)
         let weights = input("weights", 1, cells)
-        var parameters: [ValueID] = []
-        for layer in head.layers {
-            parameters.append(builder.input(layer.name + ".weights", ValueType(.float32, Shape(layer.shape))))
-            parameters.append(builder.input(layer.name + ".bias", ValueType(.float32, Shape([layer.outputs]))))
-        }
-        let found = try head.append(to: &builder, features: features, parameters: parameters)
+        var layers = DetectionGraphBuilder(data, layers: architecture.layers)
+        let found = try architecture.append(to: &layers, inputs: features)
+        var builder = layers.builder
+        let logarithms = try builder.add(
+            Unary(Clip(lower: DetectionHead.distances.minimum, upper: DetectionHead.distances.maximum)),
+            found.sides
+        )
         let centreLoss = try builder.centreLoss(found.centres, centres, others)
-        let sideLoss = try builder.sideLoss(found.sides, sides, weights)
+        let sideLoss = try builder.sideLoss(builder.add(Unary(Exp()), logarithms), sides, weights)
         let loss = try builder.add(
             Binary<Add>(),
             centreLoss,
             builder.add(Binary<Mul>(), sideLoss, builder.number(DetectionSettings.boxWeight))
         )
+        let statistics = architecture.statistics.compactMap { statistic in
+            layers.statistics[statistic.name].map { (statistic.name, $0) }
+        }
         return Objective(
-            builder.finished(outputs: [("loss", loss), ("centres", centreLoss), ("sides", sideLoss)]),
-            parameters: head.parameterNames
+            builder.finished(
+                outputs: [("loss", loss), ("centres", centreLoss), ("sides", sideLoss)] + statistics
+            ),
+            parameters: architecture.layers.flatMap(\.parameters).map(\.name)
         )
     }
 }

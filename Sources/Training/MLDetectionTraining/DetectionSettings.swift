@@ -1,19 +1,27 @@
 package import MLNumerics
 
 /// The hyperparameters of a detector's training.
-package struct DetectionSettings: Sendable, Hashable, Codable {
+package struct DetectionSettings: Sendable, Hashable {
     /// The number of iterations; the learning rate falls towards the last.
     package var iterations: Int
     /// The number of views of images in an iteration.
     package var batchSize: Int
     /// The number of labels.
     package var labelCount: Int
+    /// Whether half of the views are mirror images.
+    package var mirrorsImages: Bool
     package var seed: UInt64 = 42
 
-    package init(iterations: Int, batchSize: Int = DetectionSettings.defaultBatchSize, labelCount: Int) {
+    package init(
+        iterations: Int,
+        batchSize: Int = DetectionSettings.defaultBatchSize,
+        labelCount: Int,
+        mirrorsImages: Bool = true
+    ) {
         self.iterations = iterations
         self.batchSize = batchSize
         self.labelCount = labelCount
+        self.mirrorsImages = mirrorsImages
     }
 
     package static let defaultBatchSize = 16
@@ -21,10 +29,12 @@ package struct DetectionSettings: Sendable, Hashable, Codable {
     /// The largest number of `automaticIterations`.
     package static let maximumAutomaticIterationCount = 4000
 
-    /// The number of iterations for a number of images: more for many images, 1,200 to 4,000.
-    package static func automaticIterations(imageCount: Int) -> Int {
+    /// The number of iterations for a number of images: more for many images, 1,200 to 4,000; two thirds of it where the
+    /// whole network is trained, which takes longer.
+    package static func automaticIterations(imageCount: Int, learnsFeatures: Bool) -> Int {
         let requested = 60 * imageCount / defaultBatchSize
-        return Swift.min(Swift.max((requested + 50) / 100 * 100, 1200), maximumAutomaticIterationCount)
+        let count = Swift.min(Swift.max((requested + 50) / 100 * 100, 1200), maximumAutomaticIterationCount)
+        return learnsFeatures ? count * 2 / 3 : count
     }
 
     /// The learning rate of Adam with β₁ = 0.9, β₂ = 0.999 and ε = 10⁻⁸, before it falls along a cosine.
@@ -37,14 +47,6 @@ package struct DetectionSettings: Sendable, Hashable, Codable {
     static let boxWeight = 5.0
     /// The decay of the moving mean of the parameters, which the model is made of.
     static let meanDecay = 0.998
-    /// A view is learned from about this many times.
-    static let viewUses = 4
-    /// The number of the latest views among which those of an iteration are chosen, as a multiple of the batch's size.
-    static let windowBatches = 20
-
-    /// The number of views that are new in each iteration.
-    var newViews: Int { (batchSize + Self.viewUses - 1) / Self.viewUses }
-    var window: Int { batchSize * Self.windowBatches }
 
     /// - Throws: `.invalidInput`, with the range, for a setting that is out of range.
     package func validate() throws(ModelError) {

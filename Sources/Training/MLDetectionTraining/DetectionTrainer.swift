@@ -3,6 +3,7 @@ import MLGraphTraining
 package import MLImages
 import MLKernels
 package import MLNumerics
+import MLOperators
 import MLTrainingCore
 import Synchronization
 
@@ -13,7 +14,7 @@ package struct DetectionReport: Sendable, Hashable {
     package var sideLoss: Double
 }
 
-/// Trains a detector's head on features of views of images.
+/// Trains a detector on views of images: a head on the features of a pretrained network, or a small network as a whole.
 ///
 /// Some of the views of each iteration are new, the others are chosen among the latest ones, so that the costly
 /// features of a view are learned from a few times only. The same seed gives the same head on any number of threads,
@@ -23,14 +24,14 @@ package struct DetectionTrainer: IterativeTraining {
     /// The number of iterations so far.
     package private(set) var iteration = 0
 
-    let head: DetectionHead
+    let architecture: DetectionArchitecture
     private let examples: [DetectionExample]
     private let decode: Decoder
-    let extractor: DetectionExtractor
+    let source: DetectionSource
     private let objective: GradientProgram
     private var trainer: GraphTrainer
-    /// The moving means of the parameters.
-    private var means: [Tensor]
+    /// The moving means of the parameters, and of the statistics of batches, by their names.
+    private var means: MovingMeans
     private(set) var scaling: FeatureScaling?
     private var views: [Int: CachedView] = [:]
 
@@ -45,13 +46,13 @@ package struct DetectionTrainer: IterativeTraining {
     /// - Parameters:
     ///   - examples: The images and their objects.
     ///   - decode: Makes bitmaps of the images' files.
-    ///   - extractor: The network whose values the head is trained on.
+    ///   - source: What the detector learns from.
     ///   - settings: The hyperparameters.
     /// - Throws: `.invalidInput` for settings out of range, and when there are no objects.
     package init(
         examples: [DetectionExample],
         decode: @escaping Decoder,
-        extractor: DetectionExtractor,
+        source: DetectionSource,
         settings: DetectionSettings
     ) throws(ModelError) {
         try settings.validate()
@@ -65,18 +66,27 @@ package struct DetectionTrainer: IterativeTraining {
         self.settings = settings
         self.examples = examples
         self.decode = decode
-        self.extractor = extractor
-        head = DetectionHead(channels: extractor.channels, labelCount: settings.labelCount)
-        objective = try GradientProgram(DetectionObjective(head: head, batchSize: settings.batchSize).objective())
+        self.source = source
+        architecture = DetectionArchitecture(source, labelCount: settings.labelCount)
+        objective = try GradientProgram(
+            DetectionObjective(
+                architecture: architecture,
+                inputs: Array(zip(source.channels, source.sides)),
+                batchSize: settings.batchSize
+            ).objective()
+        )
         let sides = objects.map { ($0.box.width * $0.box.height).squareRoot() / 2 * Double(DetectionGrid.cells) }
-        var source = SplitMix64(seed: settings.seed)
-        let parameters = head.firstParameters(&source, distance: sides.sorted()[sides.count / 2])
+        var random = SplitMix64(seed: settings.seed)
+        let parameters = architecture.firstParameters(&random, distance: sides.sorted()[sides.count / 2])
         trainer = GraphTrainer(
             parameters: parameters,
             optimizer: .adam(beta1: 0.9, beta2: 0.999, eps: 1e-8),
             learningRate: DetectionSettings.learningRate
         )
-        means = parameters
+        means = MovingMeans(
+            zip(architecture.layers.flatMap(\.parameters).map(\.name), parameters)
+                + architecture.statistics.map { ($0.name, Tensor(repeating: 0, .float32, shape: [$0.channels])) }
+        )
     }
 
     package var isFinished: Bool { iteration >= settings.iterations }
@@ -84,8 +94,8 @@ package struct DetectionTrainer: IterativeTraining {
     /// Changes the number of iterations, and with it the learning rates of those to come.
     package mutating func limit(iterations: Int) { settings.iterations = iterations }
 
-    /// The parameters that a model is made of: the moving means.
-    var parameters: [Tensor] { means }
+    /// The numbers that a model is made of: the moving mean of a parameter or of a statistic.
+    func value(_ name: String) -> [Float] { means[name].floatValues }
 
     /// Learns from one batch of views.
     ///
@@ -101,17 +111,24 @@ package struct DetectionTrainer: IterativeTraining {
         let targets = DetectionTargets(batch.map(\.objects), labels: settings.labelCount)
         trainer.learningRate = learningRate(iteration)
         var next = trainer
-        let inputs = scaling.tensors(batch.map(\.features)) + targets.tensors
-        let outputs = try next.step(objective, inputs).map(\.values[0])
-        guard outputs[0].isFinite else {
+        let inputs = scaling.tensors(batch.map(\.features), sides: source.sides) + targets.tensors
+        let outputs = try next.step(objective, inputs)
+        let losses = outputs[..<3].map { Double($0.floatValues[0]) }
+        guard losses[0].isFinite else {
             throw ModelError(.update, "the loss of iteration \(iteration + 1) is not a number; use other images")
         }
         trainer = next
-        updateMeans()
+        let count = Double(iteration + 1)
+        let decay = Swift.min(DetectionSettings.meanDecay, count / (count + 9))
+        for (index, tensor) in (trainer.parameters + outputs[3...]).enumerated() {
+            // There are no statistics before the first ones.
+            let isFirst = iteration == 0 && index >= trainer.parameters.count
+            means.include(tensor, at: index, share: isFirst ? 1 : Float(1 - decay))
+        }
         iteration += 1
-        let first = newViews(iteration).lowerBound - settings.window
+        let first = newViews(iteration).lowerBound - window
         views = views.filter { $0.key >= first }
-        return DetectionReport(loss: outputs[0], centreLoss: outputs[1], sideLoss: outputs[2])
+        return DetectionReport(loss: losses[0], centreLoss: losses[1], sideLoss: losses[2])
     }
 
     /// The learning rate: it rises, then falls along a cosine.
@@ -122,38 +139,27 @@ package struct DetectionTrainer: IterativeTraining {
         return DetectionSettings.learningRate * warmup * (minimum + (1 - minimum) * (1 + cos(.pi * share)) / 2)
     }
 
-    private mutating func updateMeans() {
-        let count = Double(iteration + 1)
-        let decay = Float(Swift.min(DetectionSettings.meanDecay, count / (count + 9)))
-        for index in means.indices {
-            let current = trainer.parameters[index]
-            means[index].withMutableElements(of: Float.self) { target in
-                current.withElements(of: Float.self) { values in
-                    for position in target.indices {
-                        target[position] += (1 - decay) * (values[position] - target[position])
-                    }
-                }
-            }
-        }
-    }
-
     // MARK: Views
+
+    /// The number of the latest views among which those of an iteration are chosen.
+    private var window: Int { settings.batchSize * source.windowBatches }
 
     /// The numbers of the views that are new in an iteration.
     private func newViews(_ iteration: Int) -> Range<Int> {
         guard iteration > 0 else { return 0..<settings.batchSize }
-        let start = settings.batchSize + (iteration - 1) * settings.newViews
-        return start..<start + settings.newViews
+        let count = (settings.batchSize + source.viewUses - 1) / source.viewUses
+        let start = settings.batchSize + (iteration - 1) * count
+        return start..<start + count
     }
 
     /// The numbers of the views of an iteration: the new ones, and others of the latest.
     private func chosenViews(_ iteration: Int) -> [Int] {
         let new = newViews(iteration)
         var chosen = Array(new.prefix(settings.batchSize))
-        var source = SplitMix64(seed: settings.seed &+ 0xD1B5_4A32_D192_ED03 &* UInt64(iteration + 1))
-        var old = Array(Swift.max(0, new.lowerBound - settings.window)..<new.lowerBound)
+        var random = SplitMix64(seed: settings.seed &+ 0xD1B5_4A32_D192_ED03 &* UInt64(iteration + 1))
+        var old = Array(Swift.max(0, new.lowerBound - window)..<new.lowerBound)
         while chosen.count < settings.batchSize, !old.isEmpty {
-            let position = Int(source.next().multipliedFullWidth(by: UInt64(old.count)).high)
+            let position = Int(random.next().multipliedFullWidth(by: UInt64(old.count)).high)
             chosen.append(old[position])
             old.swapAt(position, old.count - 1)
             old.removeLast()
@@ -164,11 +170,11 @@ package struct DetectionTrainer: IterativeTraining {
     /// The image of a view: all images in a random order, then in another, and so on.
     private func example(_ view: Int) -> DetectionExample {
         let (round, position) = view.quotientAndRemainder(dividingBy: examples.count)
-        var source = SplitMix64(seed: settings.seed &+ 0x9E6C_63D0_876A_3F6B &* UInt64(round + 1))
+        var random = SplitMix64(seed: settings.seed &+ 0x9E6C_63D0_876A_3F6B &* UInt64(round + 1))
         var order = Array(examples.indices)
         // Only the first `position` choices of the shuffle are needed.
         for index in 0...position {
-            let other = index + Int(source.next().multipliedFullWidth(by: UInt64(order.count - index)).high)
+            let other = index + Int(random.next().multipliedFullWidth(by: UInt64(order.count - index)).high)
             order.swapAt(index, other)
         }
         return examples[order[position]]
@@ -178,14 +184,18 @@ package struct DetectionTrainer: IterativeTraining {
     private mutating func prepare(_ numbers: [Int]) throws(ModelError) {
         let missing = numbers.filter { views[$0] == nil }
         let results = Mutex([Result<CachedView, ModelError>?](repeating: nil, count: missing.count))
-        let (work, extractor, decode, seed) = (missing.map(example), extractor, decode, settings.seed)
+        let (work, source, decode, settings) = (missing.map(example), source, decode, settings)
         Workers.parallelFor(missing.count) { index, _ in
             let result: Result<CachedView, ModelError>
             do throws(ModelError) {
-                var source = SplitMix64(seed: seed ^ 0x94D0_49BB_1331_11EB &* UInt64(missing[index] + 1))
-                let view = DetectionView.random(try decode(work[index].file), work[index].objects, &source)
-                let features = try extractor.features(of: view.image)
-                result = .success(CachedView(features: features, objects: view.objects))
+                var random = SplitMix64(seed: settings.seed ^ 0x94D0_49BB_1331_11EB &* UInt64(missing[index] + 1))
+                let view = DetectionView.random(
+                    try decode(work[index].file),
+                    work[index].objects,
+                    mirrors: settings.mirrorsImages,
+                    &random
+                )
+                result = .success(CachedView(features: try source.features(of: view.image), objects: view.objects))
             } catch { result = .failure(error) }
             results.withLock { $0[index] = result }
         }
@@ -195,22 +205,23 @@ package struct DetectionTrainer: IterativeTraining {
     }
 
     private mutating func firstScaling() throws(ModelError) -> FeatureScaling {
+        guard case .network = source else { return .pixels }
         let first = chosenViews(0)
         try prepare(first)
-        return FeatureScaling(first.compactMap { views[$0]?.features }, channels: head.channels)
+        return FeatureScaling(first.compactMap { views[$0]?.features }, channels: source.channels)
     }
 
     // MARK: State
 
-    private static let magic = "MLDETEC1"
+    private static let magic = "MLDETEC2"
 
-    /// The iteration, the scaling of features, the parameters with the optimiser's state, and their means.
+    /// The iteration, the scaling of features, the parameters with the optimiser's state, and the moving means.
     package var state: [UInt8] {
         var writer = CheckpointWriter()
         writer.append(Array(Self.magic.utf8))
         writer.write(UInt64(iteration))
         writer.write(trainer.state)
-        for tensor in means { writer.write(tensor.withElements(of: Float.self) { Array($0) }) }
+        for tensor in means.tensors { writer.write(tensor.floatValues) }
         writer.write(scaling) { writer, scaling in
             for values in scaling.means + scaling.deviations { writer.write(values) }
         }
@@ -228,7 +239,7 @@ package struct DetectionTrainer: IterativeTraining {
         guard let count = Int(exactly: number), count < 1 << 40 else { throw damaged("has \(number) iterations") }
         let bytes: [UInt8] = try reader.readArray()
         var restored: [Tensor] = []
-        for tensor in means {
+        for tensor in means.tensors {
             let values: [Float] = try reader.readArray()
             guard values.count == tensor.count else { throw damaged("has parameters of another size") }
             restored.append(Tensor(values, shape: tensor.shape))
@@ -236,22 +247,50 @@ package struct DetectionTrainer: IterativeTraining {
         var scaling: FeatureScaling?
         if try reader.readBool() {
             var parts: [[Float]] = []
-            for channels in head.channels + head.channels {
+            for channels in source.channels + source.channels {
                 let values: [Float] = try reader.readArray()
                 guard values.count == channels, values.allSatisfy(\.isFinite) else {
                     throw damaged("has features of another size")
                 }
                 parts.append(values)
             }
-            let half = head.channels.count
+            let half = source.channels.count
             guard parts[half...].allSatisfy({ $0.allSatisfy { $0 > 0 } }) else { throw damaged("has no deviations") }
             scaling = FeatureScaling(means: Array(parts[..<half]), deviations: Array(parts[half...]))
         }
         try reader.finish()
         try trainer.restore(bytes)
-        means = restored
+        means.replace(by: restored)
         self.scaling = scaling
         iteration = count
         views = [:]
     }
+}
+
+/// Moving means of tensors by their names.
+private struct MovingMeans: Sendable {
+    private(set) var tensors: [Tensor]
+    private let indices: [String: Int]
+
+    init(_ first: [(name: String, value: Tensor)]) {
+        tensors = first.map(\.value)
+        indices = Dictionary(uniqueKeysWithValues: zip(first.map(\.name), first.indices))
+    }
+
+    subscript(name: String) -> Tensor {
+        guard let index = indices[name] else { preconditionFailure("there is no mean of \(name)") }
+        return tensors[index]
+    }
+
+    /// Moves a mean by a share of its distance from the current value.
+    mutating func include(_ current: Tensor, at index: Int, share: Float) {
+        tensors[index].withMutableElements(of: Float.self) { target in
+            current.withElements(of: Float.self) { values in
+                for position in target.indices { target[position] += share * (values[position] - target[position]) }
+            }
+        }
+    }
+
+    /// - Parameter values: Tensors of the same shapes.
+    mutating func replace(by values: [Tensor]) { tensors = values }
 }

@@ -19,10 +19,12 @@ package struct DetectionView: Sendable {
         return DetectionView(image: fitted, objects: objects)
     }
 
-    /// A random view of an image: a part of it, or all of it with a margin; mirrored or not; in other light.
+    /// A random view of an image: a part of it, or all of it with a margin; with `mirrors` in half of the cases
+    /// mirrored; in other light.
     package static func random(
         _ image: Bitmap,
         _ objects: [DetectionObject],
+        mirrors: Bool,
         _ source: inout SplitMix64
     ) -> DetectionView {
         let bitmap = image.converted(to: .rgba)
@@ -40,7 +42,7 @@ package struct DetectionView: Sendable {
         }
         var view = DetectionView(image: crop(bitmap, frame), objects: [])
         view.objects = objects.compactMap { visiblePart($0, frame) }
-        if unit() < 0.5 {
+        if unit() < 0.5, mirrors {
             view.image = view.image.upright(fromExifOrientation: 2)
             for index in view.objects.indices {
                 let box = view.objects[index].box

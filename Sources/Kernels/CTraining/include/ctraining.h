@@ -27,3 +27,16 @@ struct ctraining_adam {
 // parameters -= rate first / (sqrt(second) / root + epsilon).
 void ctraining_adam(float *parameters, const float *gradient, float *first, float *second, long count,
                     const struct ctraining_adam *by, int wide);
+
+// A channel of [images][channels][positions], and its part of a batch normalisation.
+struct ctraining_channel {
+    long images, positions;
+    long step;            // from the positions of an image to those of the next
+    float epsilon, gain, bias;
+};
+// y = (x - mean) / sqrt(variance + epsilon) gain + bias, with the mean and the variance of all positions, which are returned.
+void ctraining_batch_norm(const float *x, const struct ctraining_channel *by, float *y, float *mean, float *variance,
+                          int wide);
+// The gradients of x, the gain and the bias for the gradient dy of y.
+void ctraining_batch_norm_gradient(const float *x, const float *dy, const struct ctraining_channel *by, float mean,
+                                   float variance, float *dx, float *gain, float *bias, int wide);

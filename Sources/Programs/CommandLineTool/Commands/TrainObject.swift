@@ -1,6 +1,8 @@
 import ArgumentParser
 import CreateML
 import Foundation
+import MLExtractors
+import MLNumerics
 
 struct TrainObject: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,6 +15,8 @@ struct TrainObject: ParsableCommand {
               coreml train object Annotations/ --images JPEGImages/ --validation Held/ \\
                 --resume session/
               coreml train object labels.csv --images photos/ --iterations 2000
+              coreml train object signs/ --no-mirror
+              coreml train object cells/ --extractor learned
               coreml train object boxes.json --units normalized --anchor top-left
               coreml predict Cards.mlmodel table.jpg --draw found.png
 
@@ -24,7 +28,10 @@ struct TrainObject: ParsableCommand {
 
             Images that cannot be read, images of another shape than their annotations state, and boxes that are empty \
             or outside are left out and listed. Images are stretched to 320 × 320 pixels, as 'coreml predict' does with \
-            the model. Training uses crops, mirror images and changed lighting, new ones in each iteration.
+            the model. Training uses crops, mirror images and changed lighting, new ones in each iteration; use --no-mirror \
+            for objects that differ from their mirror images, such as playing cards, letters and signs. Without --extractor \
+            the features are those of efficientnet-lite0 if it is installed; otherwise a small network is trained as a \
+            whole, as with '--extractor learned', with a warning: such detectors suit simple shapes and colours.
 
             Exit status: 0 the model is written, 1 failure, 64 wrong usage, 130 interrupted (SIGINT), 143 terminated.
             """
@@ -33,12 +40,36 @@ struct TrainObject: ParsableCommand {
     @Argument(help: "A folder of annotated images, or a file or folder of annotations.")
     var data: String
     @OptionGroup var annotations: BoxOptions
-    @Option(help: "The maximum number of iterations; 1,200 to 4,000 by the number of images if left out.")
+    @Option(
+        help: ArgumentHelp(
+            """
+            The maximum number of iterations; 1,200 to 4,000 by the number of images if left out, two thirds of that with \
+            learned features.
+            """
+        )
+    )
     var iterations: Int?
     @Option(help: "The number of views of images in an iteration.")
     var batchSize = 16
+    @Option(
+        help: ArgumentHelp(
+            """
+            efficientnet-lite0; or 'learned', for features that are learned from the training images. (default: \
+            efficientnet-lite0 if it is installed, otherwise learned)
+            """
+        )
+    )
+    var extractor: ObjectExtractor?
+    @Flag(inversion: .prefixedNo, help: "Whether half of the views of images are mirror images.")
+    var mirror = true
     @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
+
+    /// What a detector's features come from.
+    enum ObjectExtractor: String, ExpressibleByArgument, CaseIterable {
+        case efficientNetLite0 = "efficientnet-lite0"
+        case learned
+    }
 
     func validate() throws {
         guard iterations ?? 1 > 0 else { throw ValidationError("--iterations takes numbers from 1") }
@@ -48,7 +79,11 @@ struct TrainObject: ParsableCommand {
     func run() throws {
         let flow = TrainingFlow(training)
         flow.announce("looking at \(data)")
-        let parameters = MLObjectDetector.ModelParameters(
+        // Named, it has to be installed.
+        if extractor == .efficientNetLite0 {
+            _ = try failing { () throws(ModelError) in try ExtractorStore.user.load(.efficientNetLite0) }
+        }
+        var parameters = MLObjectDetector.ModelParameters(
             validation: held.choice(none: .none, split: { .split(strategy: $0) }) {
                 .dataSource(annotations.source($0))
             },
@@ -56,6 +91,10 @@ struct TrainObject: ParsableCommand {
             maxIterations: iterations,
             algorithm: .transferLearning(.objectPrint(revision: 1))
         )
+        parameters.mirrorsImages = mirror
+        parameters.learnsFeatures = extractor == .learned
+        let warning = LearnedFeatures.warning(before: parameters)
+        if let warning { FileHandle.standardError.write(Data("warning: \(warning)\n".utf8)) }
         let (model, curves) = try flow.train(iterations: iterations ?? .max) { session in
             try MLObjectDetector.train(
                 trainingData: annotations.source(data),
@@ -82,8 +121,8 @@ struct TrainObject: ParsableCommand {
                 facts: [
                     ("data", "\(data), \(count) images"), ("labels", model.labels.joined(separator: ", ")),
                     ("left out", "\(left) images"),
-                ],
-                json: ["pictures": count, "labels": model.labels],
+                ] + model.warnings.map { ("note", $0) },
+                json: ["pictures": count, "labels": model.labels, "warnings": model.warnings],
                 report: report,
                 write: { try model.write(toFile: $0) }
             ),

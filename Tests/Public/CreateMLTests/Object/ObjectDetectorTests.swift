@@ -137,6 +137,55 @@ import Vision
         #expect(message { $0.gridSize = CGSize(width: 9, height: 9) }.contains("9 × 9"))
         #expect(message { $0.batchSize = 0 }.contains("batch size is 0"))
         #expect(message { $0.maxIterations = 0 }.contains("iterations is 0"))
-        #expect(message { $0.extractors = "/nowhere" }.contains("coreml extractor install"))
+    }
+
+    @Test func `Without a pretrained network features are learned, which the model says`() throws {
+        let files = try ObjectFixtures()
+        var parameters = files.parameters(iterations: 100, batchSize: 3)
+        parameters.extractors = "/nowhere"
+        let detector = try MLObjectDetector(
+            trainingData: files.source,
+            parameters: parameters,
+            annotationType: Self.form
+        )
+        #expect(detector.trainingMetrics.meanAveragePrecision.IoU50 > 0.5)
+        #expect(detector.modelParameters.learnsFeatures)
+        let warning = try #require(detector.warnings.first)
+        #expect(warning.contains("coreml extractor install"))
+        #expect("\(detector)".contains(warning))
+        let metadata = detector.model.modelDescription.metadata
+        #expect((metadata[.creatorDefinedKey] as? [String: String])?["featureExtractorNotice"] == warning)
+        #expect((metadata[.license] as? String ?? "") == "")
+    }
+
+    @Test func `A session of learned features resumes to the same bytes, and mirror images change them`() async throws {
+        let files = try ObjectFixtures(count: 2)
+        func trained(_ name: String, _ limit: Int, mirrors: Bool = true) async throws -> Data {
+            var parameters = files.parameters(iterations: 4)
+            parameters.learnsFeatures = true
+            parameters.mirrorsImages = mirrors
+            let job = try MLObjectDetector.train(
+                trainingData: files.source,
+                annotationType: Self.form,
+                parameters: parameters,
+                sessionParameters: MLTrainingSessionParameters(
+                    sessionDirectory: files.folder.file(name),
+                    reportInterval: 1,
+                    checkpointInterval: 1,
+                    iterations: limit
+                )
+            )
+            let detector = try await job.value
+            // It was requested, so nothing is missing.
+            #expect(!detector.warnings[0].contains("not installed"))
+            #expect(detector.modelParameters.mirrorsImages == mirrors)
+            let url = files.folder.file(name + ".mlmodel")
+            try detector.write(to: url, metadata: MLModelMetadata(author: "A"))
+            return try Data(contentsOf: url)
+        }
+        let whole = try await trained("whole", 4)
+        _ = try await trained("parts", 2)
+        #expect(try await trained("parts", 4) == whole)
+        #expect(try await trained("plain", 4, mirrors: false) != whole)
     }
 }

@@ -8,15 +8,10 @@ import MLSpecification
 
 /// The settings of a picture classifier's training, as they are kept with a session.
 struct ImageSettings: Codable, Hashable, Sendable {
-    /// Why features are learned from the training pictures.
-    enum LearningCause: String, Codable, Sendable {
-        case request, missingExtractor
-    }
-
     /// The name of an installed extractor; `nil` for a model of the caller's, and for learned features.
     var installed: String?
     /// `nil` for features of a pretrained network.
-    var learned: LearningCause?
+    var learned: FeatureLearningCause?
     /// The number of the installed extractor's last blocks that are fine-tuned; `nil` for none.
     var tunedBlocks: Int?
     /// The path and the output of the caller's model.

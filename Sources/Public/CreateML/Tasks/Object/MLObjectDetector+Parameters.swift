@@ -1,5 +1,6 @@
 public import Foundation
 import MLDetectionTraining
+import MLExtractors
 public import TabularData
 
 extension MLObjectDetector {
@@ -8,7 +9,8 @@ extension MLObjectDetector {
         /// The network whose features are learned from.
         public enum FeatureExtractorType: Hashable, Sendable {
             /// Apple's network is a part of its systems; here EfficientNet-Lite0 takes its place, whatever the revision,
-            /// which `coreml extractor install efficientnet-lite0` installs.
+            /// which `coreml extractor install efficientnet-lite0` installs. Without it features are learned from the
+            /// training pictures (`learnsFeatures`), which `MLObjectDetector.warnings` says.
             case objectPrint(revision: Int = 1)
         }
 
@@ -38,7 +40,8 @@ extension MLObjectDetector {
         public var validation: ValidationData
         /// The number of views of pictures in an iteration, from 1 to 256; 16 if `nil`.
         public var batchSize: Int?
-        /// The maximum number of iterations, at least 1; 1,200 to 4,000 by the number of pictures if `nil`.
+        /// The maximum number of iterations, at least 1; 1,200 to 4,000 by the number of pictures if `nil`, or two thirds of
+        /// that with learned features.
         ///
         /// The learning rate falls towards this number: a session that is limited to fewer iterations ends before it has.
         public var maxIterations: Int?
@@ -48,8 +51,24 @@ extension MLObjectDetector {
         public var gridSize: CGSize
         /// The algorithm.
         public var algorithm: ModelAlgorithmType
+        /// Whether half of the views of pictures are mirror images; `true` by default.
+        ///
+        /// An addition to Apple's API. Turn it off for objects that differ from their mirror images, such as playing cards, letters and signs.
+        public var mirrorsImages = true
+        /// Whether a small network is trained on the pictures as a whole, without pretrained features; `false` by default.
+        ///
+        /// An addition to Apple's API. Such detectors suit objects of simple shapes and colours, such as cells; natural things in any place and pose
+        /// need pretrained features.
+        public var learnsFeatures = false
         /// The folder of installed extractors; the user's if `nil`.
         package var extractors: String?
+
+        /// Why features are learned from the pictures; `nil` for those of the installed extractor.
+        var featureLearningCause: FeatureLearningCause? {
+            if learnsFeatures { return .request }
+            let store = extractors.map { ExtractorStore(folder: $0) } ?? .user
+            return store.contains(.efficientNetLite0) ? nil : .missingExtractor
+        }
 
         /// Creates training parameters; see the properties of the same names.
         public init(
@@ -96,6 +115,8 @@ extension MLObjectDetector.ModelParameters: CustomStringConvertible, CustomDebug
         Batch size: \(batchSize ?? DetectionSettings.defaultBatchSize)
         Maximum iterations: \(maxIterations.map { "\($0)" } ?? "automatic")
         Grid size: \(Int(gridSize.width)) × \(Int(gridSize.height))
+        Features: \(learnsFeatures ? "learned from the images" : "EfficientNet-Lite0")
+        Mirror images: \(mirrorsImages ? "yes" : "no")
         """
     }
 
@@ -107,8 +128,8 @@ extension MLObjectDetector.ModelParameters.ModelAlgorithmType: CustomStringConve
     /// The algorithm's name, and the network.
     public var description: String {
         switch self {
-        case .darknetYolo: "Full network (EfficientNet-Lite0)"
-        case .transferLearning(.objectPrint(let revision)): "Object print V\(revision) (EfficientNet-Lite0)"
+        case .darknetYolo: "Full network"
+        case .transferLearning(.objectPrint(let revision)): "Object print V\(revision)"
         }
     }
 }

@@ -66,6 +66,8 @@ extension MLObjectDetector {
             iterations: parameters.maxIterations,
             revision: revision,
             form: form,
+            learned: parameters.featureLearningCause,
+            mirrorsImages: parameters.mirrorsImages,
             extractors: parameters.extractors
         )
         try MLCreateError.translating {

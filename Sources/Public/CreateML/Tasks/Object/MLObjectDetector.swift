@@ -7,9 +7,9 @@ package import MLImages
 /// Finds objects in pictures.
 ///
 /// A head is trained on the features of EfficientNet-Lite0, which is installed once (`coreml extractor install
-/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are renewed continually. Pictures
-/// are stretched to 320 × 320 pixels, in training and in the predictions of this type; with Vision's requests, use
-/// `.scaleFill`.
+/// efficientnet-lite0`, Documentation/Extractors.md), from views of the pictures that are renewed continually; where it is
+/// not installed, a small network is trained as a whole, which `warnings` says. Pictures are stretched to 320 × 320
+/// pixels, in training and in the predictions of this type; with Vision's requests, use `.scaleFill`.
 ///
 /// The model is a pipeline of a network and non-maximum suppression. It takes `image` and, optionally, the thresholds
 /// `iouThreshold` and `confidenceThreshold`, and gives `confidence` and `coordinates`, of which `VNCoreMLRequest` makes
@@ -28,12 +28,15 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     public var model: MLModel { outcome.task.model }
     /// The parameters that the model was trained with.
     public var modelParameters: ModelParameters {
-        ModelParameters(
+        var parameters = ModelParameters(
             validation: .none,
             batchSize: outcome.settings.batchSize,
             maxIterations: outcome.settings.iterations,
             algorithm: outcome.settings.revision.map { .transferLearning(.objectPrint(revision: $0)) } ?? .darknetYolo
         )
+        parameters.mirrorsImages = outcome.settings.mirrorsImages
+        parameters.learnsFeatures = outcome.settings.learned != nil
+        return parameters
     }
     /// The performance on the pictures that the model was trained on.
     public var trainingMetrics: MLObjectDetectorMetrics { outcome.training.metrics }
@@ -45,6 +48,11 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     /// The pictures that training left out, and those with objects that it left out, with the reasons; an addition to
     /// Apple's API.
     public var skippedImages: [SkippedImage] { outcome.skipped }
+    /// What limits the use of the model: that its features were learned from the training pictures, and why; an addition
+    /// to Apple's API.
+    ///
+    /// Empty for pretrained features.
+    public var warnings: [String] { outcome.settings.learned.map { [LearnedFeatures.warning($0)] } ?? [] }
 
     /// The training pictures, and what the model finds in them.
     package var trainingPictures: [EvaluatedPicture] { outcome.training.pictures }
@@ -61,8 +69,8 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
     ///   - trainingData: The pictures and their annotations.
     ///   - parameters: The parameters of training.
     ///   - annotationType: The form of the annotations.
-    /// - Throws: `MLCreateError` for annotations that cannot be read, parameters out of range, a feature extractor that
-    ///   is not installed, and pictures none of which can be used.
+    /// - Throws: `MLCreateError` for annotations that cannot be read, parameters out of range, and pictures none of which
+    ///   can be used.
     public init(
         trainingData: DataSource,
         parameters: ModelParameters = .init(),
@@ -169,10 +177,12 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
         try outcome.task.write(toFile: path, licensed(metadata))
     }
 
-    /// The metadata, with the extractor's license unless they state one.
+    /// The metadata, with the license of the extractor in the model unless they state one.
     private func licensed(_ metadata: MLModelMetadata?) -> MLModelMetadata {
         var metadata = metadata ?? MLModelMetadata()
-        metadata.license = metadata.license ?? Extractor.efficientNetLite0.license
+        if outcome.settings.learned == nil {
+            metadata.license = metadata.license ?? Extractor.efficientNetLite0.license
+        }
         return metadata
     }
 }
@@ -199,6 +209,7 @@ extension MLObjectDetector: CustomStringConvertible, CustomDebugStringConvertibl
         if validationMetrics.isValid { lines.append("Performance on validation data\n\(validationMetrics)") }
         let left = skippedImages.count { !$0.isUsed }
         if left > 0 { lines.append("Images left out: \(left)") }
+        lines += warnings.map { "Warning: \($0)" }
         return lines.joined(separator: "\n")
     }
     /// The same text as `description`.

@@ -13,11 +13,16 @@ struct ObjectSettings: Codable, Hashable, Sendable {
     /// The requested revision of the object print; `nil` for the full network.
     var revision: Int?
     var form: BoxForm
+    /// Why features are learned from the pictures; `nil` for those of the installed extractor.
+    var learned: FeatureLearningCause?
+    var mirrorsImages: Bool
     /// The folder of installed extractors; `nil` for the user's.
     var extractors: String?
 
-    func extractor() throws(ModelError) -> ExtractorModel {
-        try (extractors.map { ExtractorStore(folder: $0) } ?? .user).load(.efficientNetLite0)
+    func source() throws(ModelError) -> DetectionSource {
+        guard learned == nil else { return .pixels }
+        let store = extractors.map { ExtractorStore(folder: $0) } ?? .user
+        return .network(try DetectionExtractor(store.load(.efficientNetLite0)))
     }
 }
 
@@ -37,13 +42,11 @@ struct ObjectRun: TrainingRun {
     let fingerprint: UInt64
     private var trainer: DetectionTrainer?
 
-    /// - Throws: `MLCreateError` if the feature extractor is not installed.
+    /// - Throws: An error for annotations that cannot be encoded, such as infinite numbers.
     init(_ settings: ObjectSettings, _ data: ObjectPictures) throws {
         self.settings = settings
         self.data = data
         fingerprint = try Self.fingerprint(data)
-        // Before pictures are read, as it is what is missing most often.
-        _ = try MLCreateError.translating { try settings.extractor() }
     }
 
     private static func fingerprint(_ data: ObjectPictures) throws -> UInt64 {
@@ -59,12 +62,17 @@ struct ObjectRun: TrainingRun {
         [
             SessionParameter("batchSize", settings.batchSize),
             SessionParameter("algorithm", settings.revision.map { "objectPrint \($0)" } ?? "darknetYolo"),
+            SessionParameter("learnsFeatures", settings.learned != nil),
+            SessionParameter("mirrorsImages", settings.mirrorsImages),
         ]
     }
 
     private var iterationCount: Int {
         settings.iterations
-            ?? DetectionSettings.automaticIterations(imageCount: data.files.count { !$0.isValidation })
+            ?? DetectionSettings.automaticIterations(
+                imageCount: data.files.count { !$0.isValidation },
+                learnsFeatures: settings.learned != nil
+            )
     }
 
     static var firstPhase: MLPhase { .extractingFeatures }
@@ -101,11 +109,12 @@ struct ObjectRun: TrainingRun {
             try DetectionTrainer(
                 examples: data.examples(isValidation: false).map(\.example),
                 decode: ObjectPictures.bitmap,
-                extractor: DetectionExtractor(settings.extractor()),
+                source: settings.source(),
                 settings: DetectionSettings(
                     iterations: iterationCount,
                     batchSize: settings.batchSize,
-                    labelCount: data.labels.count
+                    labelCount: data.labels.count,
+                    mirrorsImages: settings.mirrorsImages
                 )
             )
         }
@@ -120,7 +129,13 @@ struct ObjectRun: TrainingRun {
     mutating func finish() throws -> MLObjectDetector {
         let trainer = try current()
         return try MLCreateError.translating {
-            let task = try TaskModel(trainer.specification(labels: data.labels).markedKeepingMetadata)
+            var specification = trainer.specification(labels: data.labels).markedKeepingMetadata
+            if let cause = settings.learned {
+                for (key, value) in LearnedFeatures.metadata(cause) {
+                    specification.description_p.metadata.userDefined[key] = value
+                }
+            }
+            let task = try TaskModel(specification)
             let training = try ObjectEvaluation(of: task.model, data.examples(isValidation: false))
             let held = data.examples(isValidation: true)
             let validation = held.isEmpty ? nil : try ObjectEvaluation(of: task.model, held)
@@ -139,7 +154,7 @@ struct ObjectRun: TrainingRun {
 
     // MARK: Bytes
 
-    private static let version = 1
+    private static let version = 2
 
     func encodedData() throws -> [UInt8] {
         var writer = CheckpointWriter()

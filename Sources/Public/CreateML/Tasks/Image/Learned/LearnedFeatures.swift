@@ -6,6 +6,11 @@ import MLNumerics
 import MLSpecification
 import MLTrainingCore
 
+/// Why features are learned from the training pictures.
+enum FeatureLearningCause: String, Codable, Sendable {
+    case request, missingExtractor
+}
+
 /// What readers of a model and of its training learn about features without pretrained weights.
 package enum LearnedFeatures {
     /// What they are good for, and the command that installs a pretrained network.
@@ -13,7 +18,7 @@ package enum LearnedFeatures {
         "natural categories (animals, foods, things in any place and pose) need pretrained features: "
         + Extractor.efficientNetLite0.command
 
-    static func warning(_ cause: ImageSettings.LearningCause) -> String {
+    static func warning(_ cause: FeatureLearningCause) -> String {
         let reason =
             cause == .missingExtractor
             ? ", because the extractor '\(Extractor.efficientNetLite0.name)' is not installed" : ""
@@ -26,8 +31,14 @@ package enum LearnedFeatures {
         ImageSettings(parameters).learned == .missingExtractor ? warning(.missingExtractor) : nil
     }
 
+    /// The warning before a training, if the extractor of `parameters` is not installed and features are learned instead;
+    /// `nil` otherwise.
+    package static func warning(before parameters: MLObjectDetector.ModelParameters) -> String? {
+        parameters.featureLearningCause == .missingExtractor ? warning(.missingExtractor) : nil
+    }
+
     /// The metadata of a model with learned features.
-    static func metadata(_ cause: ImageSettings.LearningCause) -> [String: String] {
+    static func metadata(_ cause: FeatureLearningCause) -> [String: String] {
         ["featureExtractor": "learned", "featureExtractorNotice": warning(cause)]
     }
 }
