@@ -45,8 +45,11 @@ enum ObjectTasks {
             if let extractor = try given.choice("featureExtractor", FeatureExtractor.self) {
                 switch extractor {
                 case .learned: parameters.learnsFeatures = true
-                // Named, it has to be installed.
-                case .efficientNetLite0: _ = try ExtractorStore.user.load(.efficientNetLite0)
+                case .efficientNetLite0:
+                    // Named, it has to be installed.
+                    do { _ = try ExtractorStore.user.load(.efficientNetLite0) } catch {
+                        throw TrainingError("\(error)")
+                    }
                 }
             }
             try given.finish()
