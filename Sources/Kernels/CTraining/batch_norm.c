@@ -5,9 +5,9 @@
 // So many numbers are added in single precision before the sum is added in double precision.
 #define CHUNK 1024
 
-INLINE double lanes(vf sums) {
+INLINE double lanes(const vf *sums) {
     double total = 0;
-    for (int lane = 0; lane < VL; lane++) total += sums[lane];
+    for (int lane = 0; lane < VL; lane++) total += (*sums)[lane];
     return total;
 }
 
@@ -24,7 +24,7 @@ INLINE double plane_sum(const float *x, long count, float mean, int squared) {
             sums += squared ? d * d : d;
         }
         for (; i < end; i++) rest += squared ? (x[i] - mean) * (x[i] - mean) : x[i] - mean;
-        total += lanes(sums) + rest;
+        total += lanes(&sums) + rest;
     }
     return total;
 }
@@ -45,8 +45,8 @@ INLINE void plane_products(const float *x, const float *dy, long count, float me
             rest += dy[i];
             more += dy[i] * (x[i] - mean);
         }
-        *sum += lanes(sums) + rest;
-        *product += lanes(products) + more;
+        *sum += lanes(&sums) + rest;
+        *product += lanes(&products) + more;
     }
 }
 
