@@ -34,14 +34,6 @@ struct ConvolutionBinding: Sendable {
 
     /// The packed form of a constant weight, which all plans with this form share; `nil` when it cannot be packed.
     func packed(_ weight: Tensor) -> ConvolutionWeights? {
-        let packing = ConvolutionWeights.form(
-            geometry,
-            inputChannels: inputChannels,
-            outputChannels: outputChannels,
-            kernel: kernel,
-            groups: groups,
-            isTransposed: isTransposed
-        )
         let form =
             "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(packing) \(InstructionSet.current)"
         return PackedConstants.packed(weight, form: form) { memory in
@@ -107,15 +99,19 @@ struct ConvolutionBinding: Sendable {
     /// Whether there is a faster method for these sizes (Winograd convolution) that repays transforming weights in each
     /// run.
     var isTransformedAtRunTime: Bool {
-        repaysTransforms
-            && ConvolutionWeights.form(
-                geometry,
-                inputChannels: inputChannels,
-                outputChannels: outputChannels,
-                kernel: kernel,
-                groups: groups,
-                isTransposed: isTransposed
-            ) != 0
+        repaysTransforms && packing != 0
+    }
+
+    /// Distinguishes the packed forms of weights for these sizes: 0 for the plain one.
+    private var packing: Int {
+        ConvolutionWeights.form(
+            geometry,
+            inputChannels: inputChannels,
+            outputChannels: outputChannels,
+            kernel: kernel,
+            groups: groups,
+            isTransposed: isTransposed
+        )
     }
 
     /// The operations on the result before it is stored.
