@@ -53,12 +53,13 @@ extension MLObjectDetector {
         public var algorithm: ModelAlgorithmType
         /// Whether half of the views of pictures are mirror images; `true` by default.
         ///
-        /// An addition to Apple's API. Turn it off for objects that differ from their mirror images, such as playing cards, letters and signs.
+        /// An addition to Apple's API. Turn it off for objects that differ from their mirror images, such as playing cards,
+        /// letters and signs.
         public var mirrorsImages = true
         /// Whether a small network is trained on the pictures as a whole, without pretrained features; `false` by default.
         ///
-        /// An addition to Apple's API. Such detectors suit objects of simple shapes and colours, such as cells; natural things in any place and pose
-        /// need pretrained features.
+        /// An addition to Apple's API. Such detectors suit objects of simple shapes and colours, such as cells; natural
+        /// things in any place and pose need pretrained features.
         public var learnsFeatures = false
         /// The folder of installed extractors; the user's if `nil`.
         package var extractors: String?
@@ -66,8 +67,7 @@ extension MLObjectDetector {
         /// Why features are learned from the pictures; `nil` for those of the installed extractor.
         var featureLearningCause: FeatureLearningCause? {
             if learnsFeatures { return .request }
-            let store = extractors.map { ExtractorStore(folder: $0) } ?? .user
-            return store.contains(.efficientNetLite0) ? nil : .missingExtractor
+            return ObjectSettings.store(extractors).contains(.efficientNetLite0) ? nil : .missingExtractor
         }
 
         /// Creates training parameters; see the properties of the same names.

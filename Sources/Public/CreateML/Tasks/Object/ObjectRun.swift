@@ -21,9 +21,11 @@ struct ObjectSettings: Codable, Hashable, Sendable {
 
     func source() throws(ModelError) -> DetectionSource {
         guard learned == nil else { return .pixels }
-        let store = extractors.map { ExtractorStore(folder: $0) } ?? .user
-        return .network(try DetectionExtractor(store.load(.efficientNetLite0)))
+        return .network(try DetectionExtractor(Self.store(extractors).load(.efficientNetLite0)))
     }
+
+    /// The store in a folder; the user's for `nil`.
+    static func store(_ folder: String?) -> ExtractorStore { folder.map { ExtractorStore(folder: $0) } ?? .user }
 }
 
 /// The training of a detector: the pictures are read, then the detector is trained on views of them.
@@ -131,9 +133,7 @@ struct ObjectRun: TrainingRun {
         return try MLCreateError.translating {
             var specification = trainer.specification(labels: data.labels).markedKeepingMetadata
             if let cause = settings.learned {
-                for (key, value) in LearnedFeatures.metadata(cause) {
-                    specification.description_p.metadata.userDefined[key] = value
-                }
+                specification.description_p.metadata.userDefined.merge(LearnedFeatures.metadata(cause)) { $1 }
             }
             let task = try TaskModel(specification)
             let training = try ObjectEvaluation(of: task.model, data.examples(isValidation: false))
