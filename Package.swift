@@ -262,8 +262,8 @@ let sources: [[Target]] = [
             module(
                 "CoreML",
                 [
-                    "MLNumerics", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification", "MLFiles",
-                    "MLOperators", "MLEngine", "MLUpdating", "CModelCollections",
+                    "MLNumerics", "MLKernels", "MLImages", "CoreGraphics", "CoreVideo", "ImageIO", "MLSpecification",
+                    "MLFiles", "MLOperators", "MLEngine", "MLUpdating", "CModelCollections",
                 ]
             ),
             module(
@@ -574,7 +574,7 @@ let checks: [[Target]] = [
             ),
             tests("BackgroundTasksTests", ["BackgroundTasks", "TestSupport"]),
             tests("TabularDataTests", ["CTabular", "TabularData", "TestSupport"]),
-            tests("CoreMLTests", ["MLSpecification", "MLFiles", "CoreML", "TestSupport", protobuf]),
+            tests("CoreMLTests", ["MLKernels", "MLSpecification", "MLFiles", "CoreML", "TestSupport", protobuf]),
             tests(
                 "CoreMLExtrasTests",
                 [

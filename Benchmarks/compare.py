@@ -20,6 +20,10 @@ import numpy as np
 import figures
 import sides
 
+sys.path.append(str(sides.HERE.parent / "Oracles" / "zoo" / "Networks"))
+import check
+import measures
+
 # network → the form that we run, and the ratio to ONNX Runtime's latency that is wanted
 TARGETS = {
     "resnet50": ("model.fp32.mlpackage", 1.00),
@@ -221,6 +225,44 @@ def loading(options, scratch):
     return rows
 
 
+def precision(options, scratch):
+    """The float16 programs with `--precision low` beside our exact products and OpenVINO in bfloat16, where the processor has it:
+    latencies, errors relative to the range of PyTorch's outputs, and how many labels (the greatest number along an output's last
+    axis) differ from PyTorch's."""
+    rows = []
+    print("| network | low ms (least) | full ms | OpenVINO bf16 ms (least) | low ÷ OpenVINO (of least) | low ÷ full "
+          "| error, full | error, low | labels that differ, full | low | of |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name in options.networks:
+        folder = options.zoo / name
+        form = options.form or "model.fp16.mlpackage"
+        inputs = sides.inputs_of(folder, scratch)
+        parties = {"low": sides.coreml(options.coreml, folder / form, inputs, options.threads, "low"),
+                   "full": sides.coreml(options.coreml, folder / form, inputs, options.threads)}
+        if (folder / "model.onnx").exists():
+            parties["openvino"] = sides.openvino(folder, options.threads, scratch / f"{name}.bf16", "bf16")
+        measured = alternate(parties, options.rounds, options.seconds)
+        for party in parties.values():
+            party.close()
+        row = {"network": name, **{side: statistics.median(times) for side, times in measured.items()},
+               **{f"{side}_least": min(times) for side, times in measured.items()}}
+        with np.load(folder / "reference.npz") as arrays:
+            reference = {key: arrays[key] for key in arrays}
+        for kind in ("full", "low"):
+            given, _ = check.run(options.coreml, folder / form, reference, scratch, "--precision", kind)
+            expected = {key[4:]: value for key, value in reference.items() if key.startswith("out:")}
+            row[f"{kind}_error"] = max(float(measures.errors(value, given[key]).max()) for key, value in expected.items())
+            labels = [measures.labels(value, given[key]) for key, value in expected.items()]
+            row[f"{kind}_changed"], row["labels"] = (sum(counts) for counts in zip(*labels))
+        rows.append(row)
+        peer = (f"{row['openvino']:.2f} ({row['openvino_least']:.2f}) | {row['low'] / row['openvino']:.2f} "
+                f"({row['low_least'] / row['openvino_least']:.2f})" if "openvino" in row else "– | –")
+        print(f"| {name} | {row['low']:.2f} ({row['low_least']:.2f}) | {row['full']:.2f} | {peer} | {row['low'] / row['full']:.2f} "
+              f"| {row['full_error']:.1e} | {row['low_error']:.1e} | {row['full_changed']} | {row['low_changed']} "
+              f"| {row['labels']} |", flush=True)
+    return rows
+
+
 def overhead(options, scratch):
     """The latency of a network of one small layer: what a prediction costs besides arithmetic."""
     folder = options.zoo / "one_layer"
@@ -285,8 +327,21 @@ def record_latency(rows, load):
         figures.versions(["onnxruntime"]))
 
 
+def record_precision(rows):
+    """Keeps the ratios and errors of all networks as the table that Documentation/Performance.md shows."""
+    figures.record(
+        "precision", "Benchmarks/run --question precision",
+        ["network", "low ÷ OpenVINO in bfloat16, medians (minima)", "low ÷ full", "largest error, full", "low",
+         "labels that differ from PyTorch's, full", "low", "of"],
+        [[TITLES.get(row["network"], row["network"]).removesuffix(", float16 weights"),
+          f"{row['low'] / row['openvino']:.2f} ({row['low_least'] / row['openvino_least']:.2f})",
+          f"{row['low'] / row['full']:.2f}", f"{row['full_error']:.1e}", f"{row['low_error']:.1e}",
+          f"{row['full_changed']}", f"{row['low_changed']}", f"{row['labels']}"] for row in rows],
+        figures.versions(["openvino"]))
+
+
 QUESTIONS = {
-    "latency": latency, "processor": processor, "first": first, "loading": loading, "overhead": overhead,
+    "latency": latency, "processor": processor, "precision": precision, "first": first, "loading": loading, "overhead": overhead,
     "concurrent": concurrent}
 
 
@@ -304,8 +359,8 @@ def main():
     parser.add_argument("--zoo", required=True, type=pathlib.Path)
     parser.add_argument("--record", action="store_true", help="keep the table with date and machine for the documentation")
     options = parser.parse_args()
-    if options.record and (options.question != "latency" or options.networks or options.form):
-        parser.error("--record keeps the latencies of all networks: leave out --question, --form and names of networks")
+    if options.record and (options.question not in ("latency", "precision") or options.networks or options.form):
+        parser.error("--record keeps the latencies, or precisions, of all networks: leave out --form and names of networks")
     options.networks = options.networks or (["one_layer"] if options.question == "overhead" else list(TARGETS))
     subprocess.run([sides.HERE.parent / "Oracles" / "zoo" / "make", *options.networks], check=True, stdout=sys.stderr)
     print(f"{platform.machine()}, {len(os.sched_getaffinity(0))} processors, {options.threads} threads, batch 1"
@@ -317,7 +372,9 @@ def main():
     stamp = time.strftime("%Y%m%d-%H%M%S")
     (results / f"{options.question}{'-load' if options.load else ''}-{stamp}.json").write_text(
         json.dumps({"machine": figures.machine(), "rows": rows}, indent=1))
-    if options.record:
+    if options.record and options.question == "precision":
+        record_precision(rows)
+    elif options.record:
         record_latency(rows, options.load)
 
 

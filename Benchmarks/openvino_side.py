@@ -1,6 +1,6 @@
-"""OpenVINO's side of the comparison: `openvino_side.py MODEL.onnx REFERENCE.npz THREADS CACHE`.
+"""OpenVINO's side of the comparison: `openvino_side.py MODEL.onnx REFERENCE.npz THREADS CACHE [PRECISION]`.
 
-Loads the model in float32 with its cache of compiled models in the folder CACHE, predicts once, prints "ready" and how
+Loads the model in float32, or in PRECISION (bf16), with its cache of compiled models in the folder CACHE, predicts once, prints "ready" and how
 long both took, then answers each line "run N" with one JSON line: N latencies in milliseconds.
 """
 import json
@@ -13,8 +13,9 @@ import openvino
 
 def main():
     path, reference, threads, cache = sys.argv[1], np.load(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    precision = sys.argv[5] if len(sys.argv) > 5 else "f32"
     started = time.perf_counter()
-    settings = {"CACHE_DIR": cache, "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32"}
+    settings = {"CACHE_DIR": cache, "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": precision}
     model = openvino.Core().compile_model(path, "CPU", settings)
     request = model.create_infer_request()
     # Compiling may add names of its own to an input's.

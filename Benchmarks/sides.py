@@ -66,8 +66,10 @@ def inputs_of(folder, scratch):
     return files
 
 
-def coreml(program, model, inputs, threads):
+def coreml(program, model, inputs, threads, precision=None):
     command = [program, "bench", model, "--interactive", "--threads", threads]
+    if precision:
+        command += ["--precision", precision]
     for feature, path in inputs.items():
         command += ["--input", f"{feature}={path}"]
     return Side(command)
@@ -79,8 +81,9 @@ def onnx(folder, threads, optimized=None):
     return Side(command + ([optimized] if optimized else []))
 
 
-def openvino(folder, threads, cache):
-    return Side([sys.executable, HERE / "openvino_side.py", folder / "model.onnx", folder / "reference.npz", threads, cache])
+def openvino(folder, threads, cache, precision="f32"):
+    return Side([sys.executable, HERE / "openvino_side.py", folder / "model.onnx", folder / "reference.npz", threads, cache,
+                 precision])
 
 
 def peak(scratch, threads):

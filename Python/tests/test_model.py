@@ -169,6 +169,16 @@ def test_models_that_cannot_be_loaded(tmp_path):
         Model(DIGITS / "Digits.mlpackage", function="other")
 
 
+def test_low_precision():
+    path, given = DIGITS / "Digits.mlpackage", {"image": DIGITS / "held-out" / "7-0.png"}
+    low, full = Model(path, precision="low"), Model(path)
+    assert low.predict(given)["digit"] == full.predict(given)["digit"] == "7"
+    again = pickle.loads(pickle.dumps(low))
+    assert again.predict(given)["probabilities"] == low.predict(given)["probabilities"]
+    with pytest.raises(ValueError, match="'half'"):
+        Model(path, precision="half")
+
+
 @pytest.mark.parametrize("file", ["Digits.mlpackage", "Digits.mlmodel"])
 def test_pictures_of_every_make(file):
     model, path = Model(DIGITS / file), DIGITS / "held-out" / "7-0.png"

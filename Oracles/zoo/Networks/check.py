@@ -50,9 +50,9 @@ Networks with random weights and a fixed seed, made by `Oracles/zoo/make` with P
 """
 
 
-def run(program, model, reference, scratch):
+def run(program, model, reference, scratch, *options):
     """The outputs of one prediction and the seconds it took; raises with the program's words when it failed."""
-    command = [str(program), "predict", str(model)]
+    command = [str(program), "predict", str(model), *options]
     for key in reference:
         if key.startswith("in:"):
             path = scratch / f"{key[3:]}.npy"

@@ -21,6 +21,14 @@ def errors(expected, given):
     return (difference / spread(expected)).ravel()
 
 
+def labels(expected, given):
+    """How many places have their greatest number along the last axis elsewhere, and how many places there are."""
+    given = given.reshape(expected.shape)
+    if expected.ndim == 0 or expected.shape[-1] < 2:
+        return 0, 0
+    return int((expected.argmax(-1) != given.argmax(-1)).sum()), expected[..., 0].size
+
+
 def matched(expected, given, allowed):
     """The given detections in the order of the expected ones: for each the nearest box.
 

@@ -132,7 +132,7 @@ extension KernelTests {
                 value = Self.apply(problem.function, value)
                 expected[place] = problem.isWhole ? Self.quantized(value, grid) : value
             }
-            forEachInstructionSet { set in
+            forEachInstructionSet(tiles: true) { set in
                 let weights = codes.withUnsafeBytes {
                     IntegerWeights(
                         $0.baseAddress!,

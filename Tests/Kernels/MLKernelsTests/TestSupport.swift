@@ -18,9 +18,10 @@ struct NumberSource {
     }
 }
 
-/// Runs `body` with the kernels of each instruction set of this processor, and counts their calls for `KernelCensus`.
-func forEachInstructionSet(_ body: (InstructionSet) -> Void) {
-    for table in KernelTable.counting { table.perform { body(table.instructionSet) } }
+/// Runs `body` with the kernels of each instruction set of this processor, and counts their calls for `KernelCensus`; with
+/// `tiles` also with the machine's table, where matrix tiles (AMX) may take the place of kernels that are counted.
+func forEachInstructionSet(tiles: Bool = false, _ body: (InstructionSet) -> Void) {
+    for table in KernelTable.counting + (tiles ? [.standard] : []) { table.perform { body(table.instructionSet) } }
 }
 
 /// The largest difference over 1 + |expected|; infinite when NaN or infinities do not match.

@@ -92,6 +92,17 @@ let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().delet
         #expect(right >= 19, "\(right) of 20")
     }
 
+    @Test func lowPrecisionFindsTheDigit() throws {
+        let picture = "image=\(fixtures)/held-out/7-0.png"
+        let run = try coreml("predict", "\(fixtures)/Digits.mlpackage", "-i", picture, "--precision", "low", "--json")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.isEmpty || run.errors.contains("no matrix tiles"), "\(run.errors)")
+        let answer = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+        #expect(answer?["digit"] as? String == "7")
+        let wrong = try coreml("predict", "\(fixtures)/Digits.mlpackage", "-i", picture, "--precision", "half")
+        #expect(wrong.status == 64 && wrong.errors.contains("half"), "\(wrong.errors)")
+    }
+
     @Test func aMissingInputListsTheInputs() throws {
         let run = try coreml("predict", "\(fixtures)/Digits.mlpackage")
         #expect(run.status == 1)

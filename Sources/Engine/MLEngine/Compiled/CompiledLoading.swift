@@ -16,7 +16,7 @@ struct CompiledLoading {
     /// That is so when packed weights for this machine are missing and the constants to pack them from cannot be
     /// obtained under the numbers of the compiled file.
     init?(_ file: ModelFile, _ compiled: CompiledModel) throws(ModelError) {
-        let instructionSet = "\(InstructionSet.current)"
+        let instructionSet = "\(KernelTable.current)"
         let isNative = Backend.current == .native
         let isPacked = isNative && compiled.sections.has(CompiledModel.Section.packedIndex(instructionSet))
         let written = try CompiledGraphs(compiled, file.weights, isPacked: isPacked)

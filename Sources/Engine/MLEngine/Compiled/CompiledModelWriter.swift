@@ -201,7 +201,7 @@ package struct CompiledModelWriter {
             writer.block(entry.model)
         }
         try sections.add(CompiledModel.Section.graphs, writer.bytes)
-        _ = try library.write(to: sections, instructionSet: "\(InstructionSet.current)")
+        _ = try library.write(to: sections, instructionSet: "\(KernelTable.current)")
         // Packed weights live as long as an engine uses them.
         withExtendedLifetime(engines) {}
     }

@@ -143,7 +143,7 @@ package enum PackedConstants {
 func packedMatrix(_ tensor: Tensor, terms: Int, columns: Int, layout: PackedWeights.Layout) -> PackedWeights? {
     // By name: printing a case looks for its name at run time.
     let order = layout == .columnsByTerms ? "columnsByTerms" : "termsByColumns"
-    let form = "matrix \(terms) \(columns) \(order) \(InstructionSet.current.description)"
+    let form = "matrix \(terms) \(columns) \(order) \(KernelTable.current)"
     return PackedConstants.packed(tensor, form: form) { memory in
         PackedWeights(
             stored: memory,

@@ -35,7 +35,7 @@ struct ConvolutionBinding: Sendable {
     /// The packed form of a constant weight, which all plans with this form share; `nil` when it cannot be packed.
     func packed(_ weight: Tensor) -> ConvolutionWeights? {
         let form =
-            "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(packing) \(InstructionSet.current)"
+            "convolution \(inputChannels) \(outputChannels) \(groups) \(isTransposed) \(packing) \(KernelTable.current)"
         return PackedConstants.packed(weight, form: form) { memory in
             ConvolutionWeights(
                 stored: memory,
@@ -199,7 +199,7 @@ struct ConvolutionBinding: Sendable {
 
     private func planes(_ weight: Tensor, _ bias: FloatSource) -> Kernel {
         Kernel("\(name) \(weight.scalarType.milName) of planes", packedOperands: [1]) {
-            let form = "planes \(inputChannels) \(outputChannels) \(groups) \(InstructionSet.current)"
+            let form = "planes \(inputChannels) \(outputChannels) \(groups) \(KernelTable.current)"
             let weights = PackedConstants.packed(weight, form: form) { memory in
                 PlaneConvolution(
                     stored: memory,

@@ -147,7 +147,8 @@ extension ConvolutionSeparable {
         let middle = bound[expansion == nil ? 0 : 1]
         let name = "separable convolution \(middle.weight.scalarType.milName)"
         return Kernel(name, packedOperands: bound.map(\.weightIndex)) {
-            let weights = bound.map { $0.binding.packed($0.weight) }
+            // Rows in the cache are multiplied exactly, also where other products are in low precision.
+            let weights = KernelTable.current.exact.perform { bound.map { $0.binding.packed($0.weight) } }
             guard let depthwise = weights[expansion == nil ? 0 : 1],
                 let convolution = SeparableConvolution(
                     middle.binding.geometry,

@@ -88,8 +88,27 @@ extension ConvolutionWeightGradient {
             dy.count > 0, x.layout == .rowMajor, dy.layout == .rowMajor
         else { return [] }
         let window = geometry(x.logicalShape, dy.logicalShape).volumetric
+        let geometry = window.kernelGeometry(batch: x.logicalShape[0])
+        if let transformed = WinogradWeightGradient(
+            geometry,
+            kernel: window.kernel,
+            inputChannels: x.logicalShape[1],
+            outputChannels: dy.logicalShape[1],
+            groups: groups
+        ) {
+            return [
+                Kernel("winograd", scratchByteCount: transformed.scratchByteCount) { context in
+                    transformed.run(
+                        context.floats(0),
+                        context.floats(1),
+                        into: context.resultFloats(),
+                        scratch: context.scratch
+                    )
+                }
+            ]
+        }
         let product = WeightGradientKernel(
-            window.kernelGeometry(batch: x.logicalShape[0]),
+            geometry,
             kernel: window.kernel,
             inputChannels: x.logicalShape[1],
             outputChannels: dy.logicalShape[1],

@@ -142,7 +142,7 @@ struct CompressedMatrix: Sendable {
         // The number changes with the order of packed codes: compiled models keep them under this name.
         let name =
             "codes 2 \(form.values) \(form.bits) \(form.terms) \(form.columns) \(form.segment) \(form.group) \(layout) "
-            + "\(taps) \(InstructionSet.current)"
+            + "\(taps) \(KernelTable.current)"
         return PackedConstants.packed(constant, form: name) { memory in
             CodedWeights(stored: memory, form)
         } make: {

@@ -45,7 +45,7 @@ package struct IntegerMatrix: Sendable {
 /// Packs integer weights, shared between plans; `nil` when their elements are absent and they were not packed before.
 func packedIntegers(_ codes: Tensor, zero: [Int16], shape: IntegerWeights.Shape) -> IntegerWeights? {
     let order = "\(shape.terms) \(shape.columns) \(shape.taps) \(shape.isTermsFirst)"
-    return PackedConstants.packed(codes, form: "\(shape.form) \(order) \(zero) \(InstructionSet.current)") { memory in
+    return PackedConstants.packed(codes, form: "\(shape.form) \(order) \(zero) \(KernelTable.current)") { memory in
         IntegerWeights(stored: memory, shape: shape)
     } make: {
         codes.storage.withTransientBytes(from: codes.byteOffset, count: codes.byteCount) { bytes in

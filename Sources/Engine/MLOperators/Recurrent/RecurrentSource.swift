@@ -85,7 +85,7 @@ struct RecurrentSource: Sendable {
         let others = ([weightH] + vectors).map { weight in
             weight?.constant.map { "\(UInt(bitPattern: $0.address))" } ?? "-"
         }
-        let form = "\(cell) \(others.joined(separator: " ")) \(InstructionSet.current)"
+        let form = "\(cell) \(others.joined(separator: " ")) \(KernelTable.current)"
         return PackedConstants.shared(x, form: form) {
             guard let input = gates(x, hiddenSize: h.shape[1]), let recurrent = gates(h, hiddenSize: h.shape[1]) else {
                 return nil
@@ -107,7 +107,7 @@ struct RecurrentSource: Sendable {
     /// A constant matrix of weights, packed.
     private func gates(_ matrix: Tensor, hiddenSize: Int) -> PackedWeights? {
         let order = gateOrder.map { $0.map(String.init).joined(separator: ",") } ?? "-"
-        let form = "gates \(cell) \(hiddenSize) \(order) \(InstructionSet.current)"
+        let form = "gates \(cell) \(hiddenSize) \(order) \(KernelTable.current)"
         return PackedConstants.packed(matrix, form: form) { memory in
             RecurrentWeights.stored(
                 memory,

@@ -422,6 +422,12 @@ static int pointwise(const cml_isa *isa, const cml_conv_shape *s, const float *x
 void cml_conv(const cml_isa *isa, const cml_conv_shape *s, const float *x, const void *packed, cml_storage storage,
               float *y, const cml_epilogue *epilogue) {
     if (s->batch <= 0 || s->out_channels <= 0) return;
+    if (cml_amx_convolves(isa, s, storage)) {
+        if (!pointwise(isa, s, x, packed, storage, y, epilogue)) cml_amx_conv(isa, s, x, packed, storage, y, epilogue);
+        return;
+    }
+    // The other weights of half-floats are packed for exact products.
+    isa = cml_isa_exact(isa);
     if (s->method != CML_CONV_DIRECT) {
         const cml_codes *codes = storage == CML_CODES ? packed : NULL;
         cml_winograd(isa, s, x, codes ? NULL : packed, codes, y, epilogue);

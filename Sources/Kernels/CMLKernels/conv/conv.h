@@ -2,6 +2,7 @@
 #pragma once
 #include "../codes/codes.h"
 #include "../isa/isa.h"
+#include "../amx/amx.h"
 
 // One axis of a convolution: output q (of `count`) lies at out_start + q * out_step and takes, from tap i, input
 // q * in_stride + offset[i] with the kernel's element tap[i].  A transposed convolution is one of these per phase.

@@ -5,6 +5,7 @@
 
 size_t cml_conv_packed_bytes(const cml_isa *isa, const cml_conv_shape *s, cml_storage storage) {
     const long taps = cml_conv_taps(s);
+    if (cml_low_convolves(isa, s, storage)) return cml_low_conv_bytes(s);
     if (s->method != CML_CONV_DIRECT) {
         const long inputs = s->in_channels / s->groups, outputs = s->out_channels / s->groups;
         const size_t matrices = (size_t)(cml_winograd_positions(s) * s->groups);
@@ -49,6 +50,10 @@ static void pack_panel(void *context, long index, int worker) {
 
 void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *s, const void *source, cml_storage storage, long g_stride,
                    long o_stride, long i_stride, void *packed) {
+    if (cml_low_convolves(isa, s, storage)) {
+        cml_low_conv_pack(s, source, o_stride, i_stride, packed);
+        return;
+    }
     if (s->method != CML_CONV_DIRECT) {
         cml_winograd_pack(isa, s, source, storage, g_stride, o_stride, i_stride, packed);
         return;

@@ -1,6 +1,7 @@
 // Blocking and division of work for matrix products; the arithmetic is in the tile and stream kernels.
 #include "../codes/codes.h"
 #include "../isa/isa.h"
+#include "../amx/amx.h"
 #include <string.h>
 
 // Terms summed before the partial sums go back to memory.  A panel's block streams from the L2 cache; for few tiles,
@@ -24,6 +25,11 @@ typedef struct {
 
 size_t cml_packed_count(const cml_isa *isa, long k, long n) {
     return (size_t)((n + isa->panel - 1) / isa->panel * isa->panel) * (size_t)k;
+}
+
+size_t cml_packed_bytes(const cml_isa *isa, cml_storage storage, long k, long n) {
+    if (cml_is_low(isa, storage)) return cml_low_packed_bytes(k, n);
+    return cml_packed_count(isa, k, n) * (storage == CML_F16 ? sizeof(uint16_t) : sizeof(float));
 }
 
 typedef struct {
@@ -71,6 +77,10 @@ static void pack_panel(void *context, long index, int worker) {
 
 void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long k, long n, long k_stride,
               long n_stride, void *packed) {
+    if (cml_is_low(isa, storage)) {
+        cml_low_pack(source, k, n, k_stride, n_stride, packed);
+        return;
+    }
     pack_job job = {isa, source, storage, k, n, k_stride, n_stride, packed, NULL, (n + isa->panel - 1) / isa->panel, 0};
     cml_parallel_for(job.panels, pack_panel, &job);
 }
@@ -253,6 +263,10 @@ static void multiply(void *context, long index, int worker) {
 
 void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     if (call->m <= 0 || call->n <= 0 || call->batch <= 0) return;
+    if (cml_amx_multiplies(isa, call)) {
+        cml_amx_gemm(isa, call);
+        return;
+    }
     job j = {.isa = isa, .call = call};
     j.panels = (call->n + isa->panel - 1) / isa->panel;
     const long workers = cml_worker_count();

@@ -34,7 +34,17 @@ void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *
 void cml_conv(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const void *packed,
               cml_storage storage, float *y, const cml_epilogue *epilogue);
 
-// The same for row-major tensors, [batch][channels][depth][height][width], but not for transposed convolutions, and always
+// Whether Winograd's method is the faster one for the gradient of the weights of a convolution; never when the environment
+// has COREML_WINOGRAD=0.
+int cml_winograd_gradient_suits(const cml_conv_shape *shape);
+// Bytes of scratch memory, aligned to 64, that the gradient needs.
+size_t cml_winograd_gradient_bytes(const cml_isa *isa, const cml_conv_shape *shape);
+// dw[output][input][tap] = the sums over batch and positions of x times dy, for a shape that suits. `x` and `dy`, the gradient
+// of the result, are row-major, [batch][channels][height][width].
+void cml_winograd_gradient(const cml_isa *isa, const cml_conv_shape *shape, const float *x, const float *dy, float *dw,
+                           void *scratch);
+
+// A convolution of row-major tensors, [batch][channels][depth][height][width], but not for transposed convolutions, and always
 // straight.  Packed weights are floats, as many as there are; `source` is [output channel][input channel of the
 // group][depth][height][width].  The residual has the layout of y.
 void cml_conv_planes_pack(const cml_isa *isa, const cml_conv_shape *shape, const void *source, cml_storage storage,

@@ -76,6 +76,9 @@ struct cml_codes;
 
 // Floats that packed [k, n] weights take: panels of the panel width, the last padded with zeros.
 size_t cml_packed_count(const cml_isa *isa, long k, long n);
+// Bytes that packed [k, n] weights of CML_F32 or CML_F16 take in the form of the table. Those of the first columns, a multiple
+// of the panel width, are the first ones.
+size_t cml_packed_bytes(const cml_isa *isa, cml_storage storage, long k, long n);
 // Packs element (k, n) at source[k * k_stride + n * n_stride] into [n / width][k][width], keeping the storage type.
 void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long k, long n, long k_stride,
               long n_stride, void *packed);

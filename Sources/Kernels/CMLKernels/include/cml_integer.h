@@ -32,7 +32,7 @@ void cml_pairs_pack(const cml_isa *isa, const void *source, int is_signed, const
 // The same for bytes, terms a multiple of 8 at each tap; values must be -128...127.  int8_t elements of
 // [panels][taps][terms / 4][width][4], then for each panel, tap and eight terms a byte: 1 where the products with numbers of
 // 0...127 could leave 16 bits if those of the first two of the first four terms and of the second four, or of the last two,
-// were added; where many could, all have a 1.
+// were added; where many could, all have a 1; then zeros.
 size_t cml_bytes_size(const cml_isa *isa, long taps, long terms, long columns);
 void cml_bytes_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
                     long columns, long t_stride, long i_stride, long n_stride, int8_t *packed);

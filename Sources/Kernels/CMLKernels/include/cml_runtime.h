@@ -19,6 +19,12 @@ const cml_isa *cml_isa_standard(void);
 const cml_isa *cml_isa_find(int isa);
 // The table that this thread entered, or the machine's.
 const cml_isa *cml_isa_current(void);
+// The table with the other kernels of `isa` that computes products of half-floats and single-precision numbers in bfloat16,
+// with sums in single precision; null when the processor lacks the tiles for it (AMX), or the operating system refuses them.
+const cml_isa *cml_isa_low(const cml_isa *isa);
+// Whether a table computes so, and the one that computes exactly instead.
+bool cml_isa_is_low(const cml_isa *isa);
+const cml_isa *cml_isa_exact(const cml_isa *isa);
 // Makes `isa` this thread's table, and that of the jobs it gives to the workers; null: none.  The one before, to be
 // entered again.
 const cml_isa *cml_isa_enter(const cml_isa *isa);

@@ -86,6 +86,8 @@ static void *thunk(void *target, int set, int row) {
 static void make_table(const cml_isa *isa) {
     const int set = isa->identifier;
     tables[set] = *isa;
+    // Tiles would take the place of most calls of the kernels of bytes.
+    tables[set].byte_tiles = 0;
     for (int number = 0; number < ROWS; number++) {
         void **member = (void **)((char *)&tables[set] + all_rows[number].offset);
         if (!all_rows[number].is_array) {

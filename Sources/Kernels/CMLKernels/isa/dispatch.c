@@ -1,24 +1,36 @@
-#include "isa.h"
+#include "../amx/amx.h"
+#include "../integer/dots.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+
+// Linux's flag of Arm's dot products (HWCAP_ASIMDDP).
+static int has_dot_products(void) { return getauxval(AT_HWCAP) >> 20 & 1; }
+#elif defined(__aarch64__)
+// Every 64-bit processor of Apple's systems that Swift 6 supports has them.
+static int has_dot_products(void) { return 1; }
+#endif
 
 const cml_isa *cml_isa_find(int identifier) {
 #if defined(__x86_64__)
     __builtin_cpu_init();
     switch (identifier) {
     case CML_ISA_AVX512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
-                && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")
-            ? &cml_isa_avx512 : NULL;
+        if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512vl")
+            || !__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq")) return NULL;
+        return cml_avx512_table();
     case CML_ISA_AVX2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")
-            ? &cml_isa_avx2 : NULL;
+        if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c")) return NULL;
+        return __builtin_cpu_supports("avxvnni") ? cml_avx2_dots_table() : &cml_isa_avx2;
     case CML_ISA_SSE2: return &cml_isa_sse2;
     default: return NULL;
     }
 #elif defined(__aarch64__)
-    return identifier == CML_ISA_NEON ? &cml_isa_neon : NULL;
+    if (identifier != CML_ISA_NEON) return NULL;
+    return has_dot_products() ? cml_neon_dots_table() : &cml_isa_neon;
 #endif
 }
 
@@ -64,3 +76,9 @@ const cml_isa *cml_isa_enter(const cml_isa *isa) {
 int cml_isa_identifier(const cml_isa *isa) { return isa->identifier; }
 const char *cml_isa_name(const cml_isa *isa) { return isa->name; }
 long cml_isa_panel_width(const cml_isa *isa) { return isa->panel; }
+
+const cml_isa *cml_isa_low(const cml_isa *isa) {
+    return isa->identifier == CML_ISA_AVX512 ? cml_avx512_low_table() : NULL;
+}
+bool cml_isa_is_low(const cml_isa *isa) { return isa->low != 0; }
+const cml_isa *cml_isa_exact(const cml_isa *isa) { return isa->low ? cml_isa_find(isa->identifier) : isa; }

@@ -32,6 +32,8 @@ typedef struct {
     const float *scale;            // whether they are written: not before a function that tiles do not apply
     const float *base;
     int whole;
+    const float *sums;       // of tiles of integers: the partial sums, lds apart, if not in c; or null
+    long lds;
     const float *panel;      // of tiles of bytes: the panel's first term, and for each two terms whether they are large
     const uint8_t *large;
 } cml_tile;
@@ -76,6 +78,7 @@ struct cml_isa {
     int identifier;
     const char *name;
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
+    int low, byte_tiles;                               // products of half-floats in bfloat16; those of bytes with tiles: amx/
 #define CML_KERNELS(kernel, row, functions) const kernel *row;
 #define CML_KERNEL(result, row, parameters) result(*row) parameters;
 #include "templates.inc"

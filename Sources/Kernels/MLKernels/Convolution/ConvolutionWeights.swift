@@ -10,7 +10,7 @@ package final class ConvolutionWeights: PackedForm {
     /// Window size, outermost axis first.
     package let kernel: [Int]
     package let isTransposed: Bool
-    /// Whether they are stored as half floats; arithmetic is single precision either way.
+    /// Whether the source has half floats; see `PackedWeights.isHalf`.
     package let isHalf: Bool
 
     let method: cml_conv_method

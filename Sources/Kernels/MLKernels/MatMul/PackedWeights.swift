@@ -17,7 +17,10 @@ package final class PackedWeights: PackedForm {
     package let terms: Int
     /// The number of results per row: N.
     package let columns: Int
-    /// Whether the weights are stored as half floats; arithmetic is single precision either way.
+    /// Whether the source has half floats.
+    ///
+    /// They stay half floats, and arithmetic is in single precision, or become bfloat16 where the kernels multiply in low
+    /// precision.
     package let isHalf: Bool
 
     package let memory: AlignedMemory
@@ -72,21 +75,22 @@ package final class PackedWeights: PackedForm {
         let storage = isHalf ? CML_F16 : CML_F32
         let isa: OpaquePointer = cml_isa_current()
         let width = isHalf ? 2 : 4
-        let packed = AlignedMemory(byteCount: cml_packed_count(isa, terms, columns) * width)
+        let packed = AlignedMemory(byteCount: cml_packed_bytes(isa, storage, terms, columns))
         let rowCount = layout == .columnsByTerms ? columns : terms
         var pieces = [0..<rowCount]
         var plain: OneDNNWeights<MatMulKernel.PlainShape>?
         if Backend.current == .onednn {
             withSourceRows(0..<rowCount) { plain = OneDNNWeights($0, storage: storage, count: terms * columns) }
         } else if layout == .columnsByTerms {
-            let panel = cml_packed_count(isa, 1, 1)
+            let panel = cml_isa_panel_width(isa)
             let step = Swift.max(1, Self.chunkByteCount / Swift.max(1, terms * width * panel)) * panel
             pieces = stride(from: 0, to: columns, by: step).map { $0..<Swift.min($0 + step, columns) }
         }
         let strides = layout == .termsByColumns ? (columns, 1) : (1, terms)
         for piece in pieces where !piece.isEmpty {
             let count = layout == .columnsByTerms ? piece.count : columns
-            let offset = layout == .columnsByTerms ? piece.lowerBound * terms * width : 0
+            let offset =
+                layout == .columnsByTerms ? cml_packed_bytes(isa, storage, terms, piece.lowerBound) : 0
             withSourceRows(piece) { source in
                 cml_pack(isa, source, storage, terms, count, strides.0, strides.1, packed.address + offset)
             }
@@ -107,7 +111,8 @@ package final class PackedWeights: PackedForm {
     /// backend needs the source.
     package init?(stored memory: AlignedMemory, isHalf: Bool, terms: Int, columns: Int, layout: Layout) {
         let isa: OpaquePointer = cml_isa_current()
-        guard Backend.current == .native, memory.byteCount == cml_packed_count(isa, terms, columns) * (isHalf ? 2 : 4)
+        guard Backend.current == .native,
+            memory.byteCount == cml_packed_bytes(isa, isHalf ? CML_F16 : CML_F32, terms, columns)
         else { return nil }
         self.terms = terms
         self.columns = columns
@@ -130,8 +135,7 @@ package final class PackedWeights: PackedForm {
         self.columns = columns
         isHalf = storage == CML_F16
         instructionSet = cml_isa_current()
-        let count = cml_packed_count(instructionSet, terms, columns)
-        memory = AlignedMemory(byteCount: count * (storage == CML_F16 ? 2 : 4))
+        memory = AlignedMemory(byteCount: cml_packed_bytes(instructionSet, storage, terms, columns))
         let termStride: Int
         let columnStride: Int
         switch layout {

@@ -88,18 +88,22 @@ struct GRUBackward<Scalar: BackwardScalar> {
         }
         memory.inputSums(into: sums, rows: length * batch, gates: 3 * states, weight: 2, bias: 5)
         hidden.update(from: h, count: batch * states)
-        for index in 0..<length { forwards(timeIndex(index) * batch, recursion) }
+        let all = factor(recursion, gate: 0, count: 3, isTransposed: true)
+        let output = op.resetsAfter ? nil : factor(recursion, gate: 1, count: 1, isTransposed: true)
+        for index in 0..<length { forwards(timeIndex(index) * batch, all, output) }
         // From here on the current state's buffer holds its gradient.
         for position in 0..<batch * states {
             var total = memory.resultGradients[1]?[position] ?? 0
             if !op.returnsSequence { total += memory.resultGradients[0]?[position] ?? 0 }
             hidden[position] = total
         }
+        let allBack = factor(recursion, gate: 0, count: 3, isTransposed: false)
+        let outputBack = op.resetsAfter ? nil : factor(recursion, gate: 1, count: 1, isTransposed: false)
         for index in (0..<length).reversed() {
             if op.returnsSequence, let steps = memory.resultGradients[0] {
                 for position in 0..<batch * states { hidden[position] += steps[index * batch * states + position] }
             }
-            backwards(timeIndex(index) * batch, recursion)
+            backwards(timeIndex(index) * batch, allBack, outputBack)
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
         // Input weights and input bias use the gradients unchanged.
@@ -116,31 +120,27 @@ struct GRUBackward<Scalar: BackwardScalar> {
         addRecurrentWeights()
     }
 
-    /// The product of `rows` [batch, states] with the state weights of `count` gates from `gate` on, transposed.
-    private func product(
-        _ rows: UnsafePointer<Scalar>,
+    /// The state weights of `count` gates from `gate` on, [count · states, states], or transposed.
+    private func factor(
         _ recursion: UnsafePointer<Scalar>,
         gate: Int,
         count: Int,
-        into target: UnsafeMutablePointer<Scalar>
-    ) {
-        Scalar.multiply(
-            rows,
+        isTransposed: Bool
+    ) -> Scalar.Factor {
+        Scalar.factor(
             recursion + gate * states * states,
-            termStride: 1,
-            columnStride: states,
-            into: target,
-            rows: batch,
-            terms: states,
-            columns: count * states,
-            adds: false
+            terms: isTransposed ? states : count * states,
+            columns: isTransposed ? count * states : states,
+            termStride: isTransposed ? 1 : states,
+            columnStride: isTransposed ? states : 1
         )
     }
 
-    private func forwards(_ start: Int, _ recursion: UnsafePointer<Scalar>) {
+    /// A step, with the transposed state weights of all gates, and of the output when the reset is applied before.
+    private func forwards(_ start: Int, _ all: Scalar.Factor, _ output: Scalar.Factor?) {
         let bias = memory.operands[4]
         (hiddenBefore + start * states).update(from: hidden, count: batch * states)
-        product(hidden, recursion, gate: 0, count: 3, into: recurrent)
+        Scalar.multiply(hidden, all, into: recurrent, rows: batch, adds: false)
         for item in 0..<batch {
             let sum = sums + (start + item) * 3 * states
             let gate = gates + (start + item) * 3 * states
@@ -159,7 +159,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
                     ? state[states + unit] + (bias?[states + unit] ?? 0) : gate[unit] * before[unit]
             }
         }
-        if !op.resetsAfter { product(inner + start * states, recursion, gate: 1, count: 1, into: spare) }
+        if let output { Scalar.multiply(inner + start * states, output, into: spare, rows: batch, adds: false) }
         for item in 0..<batch {
             let sum = sums + (start + item) * 3 * states + states
             let gate = gates + (start + item) * 3 * states
@@ -178,7 +178,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
         }
     }
 
-    private func backwards(_ start: Int, _ recursion: UnsafePointer<Scalar>) {
+    private func backwards(_ start: Int, _ all: Scalar.Factor, _ output: Scalar.Factor?) {
         // The gradient of R_o h + b_o when the reset is applied after, otherwise of R_o (r · h).
         for item in 0..<batch {
             let row = start + item
@@ -200,24 +200,14 @@ struct GRUBackward<Scalar: BackwardScalar> {
                 }
             }
         }
-        if !op.resetsAfter {
+        if let output {
             let outputs = recurrent
             for item in 0..<batch {
                 for unit in 0..<states {
                     outputs[item * states + unit] = gateGradients[(start + item) * 3 * states + states + unit]
                 }
             }
-            Scalar.multiply(
-                outputs,
-                recursion + states * states,
-                termStride: states,
-                columnStride: 1,
-                into: spare,
-                rows: batch,
-                terms: states,
-                columns: states,
-                adds: false
-            )
+            Scalar.multiply(outputs, output, into: spare, rows: batch, adds: false)
             for item in 0..<batch {
                 let row = start + item
                 for unit in 0..<states {
@@ -242,17 +232,7 @@ struct GRUBackward<Scalar: BackwardScalar> {
                     ? gateGradients[row * 3 * states + states + unit] * gates[row * 3 * states + unit] : 0
             }
         }
-        Scalar.multiply(
-            recurrent,
-            recursion,
-            termStride: states,
-            columnStride: 1,
-            into: hidden,
-            rows: batch,
-            terms: 3 * states,
-            columns: states,
-            adds: true
-        )
+        Scalar.multiply(recurrent, all, into: hidden, rows: batch, adds: true)
     }
 
     /// The gradients of state weights and bias.

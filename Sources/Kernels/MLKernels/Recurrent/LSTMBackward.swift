@@ -133,21 +133,18 @@ struct LSTMBackward<Scalar: BackwardScalar> {
             (hidden + item * states).update(from: h + item * width + column, count: states)
             (cell + item * states).update(from: c + item * width + column, count: states)
         }
+        let weights = Scalar.factor(
+            recursion,
+            terms: states,
+            columns: 4 * states,
+            termStride: 1,
+            columnStride: states
+        )
         for index in 0..<length {
             let start = timeIndex(index) * batch
             (hiddenBefore + start * states).update(from: hidden, count: batch * states)
             (cellBefore + start * states).update(from: cell, count: batch * states)
-            Scalar.multiply(
-                hidden,
-                recursion,
-                termStride: 1,
-                columnStride: states,
-                into: sums + start * 4 * states,
-                rows: batch,
-                terms: states,
-                columns: 4 * states,
-                adds: true
-            )
+            Scalar.multiply(hidden, weights, into: sums + start * 4 * states, rows: batch, adds: true)
             for item in 0..<batch { step(start + item, item, peephole) }
         }
     }
@@ -160,7 +157,8 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         if let peephole {
             for unit in 0..<2 * states { sum[unit] += peephole[unit] * before[unit % states] }
         }
-        Scalar.apply(op.gateActivation, sum, into: gate, count: 2 * states)
+        // The output gate has to wait for the cell state that a peephole shows it.
+        Scalar.apply(op.gateActivation, sum, into: gate, count: (peephole == nil ? 3 : 2) * states)
         if op.couplesInputAndForget {
             for unit in 0..<states { gate[states + unit] = 1 - gate[unit] }
         }
@@ -178,8 +176,8 @@ struct LSTMBackward<Scalar: BackwardScalar> {
         }
         if let peephole {
             for unit in 0..<states { sum[2 * states + unit] += peephole[2 * states + unit] * after[unit] }
+            Scalar.apply(op.gateActivation, sum + 2 * states, into: gate + 2 * states, count: states)
         }
-        Scalar.apply(op.gateActivation, sum + 2 * states, into: gate + 2 * states, count: states)
         Scalar.apply(op.activation, after, into: cellOut + row * states, count: states)
         for unit in 0..<states {
             hidden[item * states + unit] = gate[2 * states + unit] * cellOut[row * states + unit]
@@ -200,6 +198,13 @@ struct LSTMBackward<Scalar: BackwardScalar> {
                 cell[item * states + unit] = memory.resultGradients[2]?[position] ?? 0
             }
         }
+        let weights = Scalar.factor(
+            recursion,
+            terms: 4 * states,
+            columns: states,
+            termStride: states,
+            columnStride: 1
+        )
         for index in (0..<length).reversed() {
             let start = timeIndex(index) * batch
             if op.returnsSequence, let steps = memory.resultGradients[0] {
@@ -210,17 +215,7 @@ struct LSTMBackward<Scalar: BackwardScalar> {
                 }
             }
             for item in 0..<batch { stepBack(start + item, item, peephole) }
-            Scalar.multiply(
-                gateGradients + start * 4 * states,
-                recursion,
-                termStride: states,
-                columnStride: 1,
-                into: hidden,
-                rows: batch,
-                terms: 4 * states,
-                columns: states,
-                adds: false
-            )
+            Scalar.multiply(gateGradients + start * 4 * states, weights, into: hidden, rows: batch, adds: false)
         }
         for item in 0..<batch {
             for unit in 0..<states {

@@ -47,20 +47,17 @@ struct RNNBackward<Scalar: BackwardScalar> {
         func timeIndex(_ index: Int) -> Int { op.isReverse ? length - 1 - index : index }
         memory.inputSums(into: sums, rows: rows, gates: states, weight: 2, bias: 4)
         hidden.update(from: h, count: batch * states)
+        let forwards = Scalar.factor(
+            recursion,
+            terms: states,
+            columns: states,
+            termStride: 1,
+            columnStride: states
+        )
         for index in 0..<length {
             let start = timeIndex(index) * batch * states
             (before + start).update(from: hidden, count: batch * states)
-            Scalar.multiply(
-                hidden,
-                recursion,
-                termStride: 1,
-                columnStride: states,
-                into: sums + start,
-                rows: batch,
-                terms: states,
-                columns: states,
-                adds: true
-            )
+            Scalar.multiply(hidden, forwards, into: sums + start, rows: batch, adds: true)
             Scalar.apply(op.activation, sums + start, into: values + start, count: batch * states)
             hidden.update(from: values + start, count: batch * states)
         }
@@ -70,6 +67,13 @@ struct RNNBackward<Scalar: BackwardScalar> {
             if !op.returnsSequence { total += memory.resultGradients[0]?[position] ?? 0 }
             hidden[position] = total
         }
+        let backwards = Scalar.factor(
+            recursion,
+            terms: states,
+            columns: states,
+            termStride: states,
+            columnStride: 1
+        )
         for index in (0..<length).reversed() {
             let start = timeIndex(index) * batch * states
             for position in 0..<batch * states {
@@ -79,17 +83,7 @@ struct RNNBackward<Scalar: BackwardScalar> {
                 let slope = op.activation.derivative(sums[start + position], values[start + position])
                 gateGradients[start + position] = hidden[position] * slope
             }
-            Scalar.multiply(
-                gateGradients + start,
-                recursion,
-                termStride: states,
-                columnStride: 1,
-                into: hidden,
-                rows: batch,
-                terms: states,
-                columns: states,
-                adds: false
-            )
+            Scalar.multiply(gateGradients + start, backwards, into: hidden, rows: batch, adds: false)
         }
         memory.gradients[1]?.update(from: hidden, count: batch * states)
         memory.addWeights(

@@ -80,7 +80,9 @@ package final class RecurrentWeights: Sendable {
             return PackedWeights(scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         case .half(let rows):
             let scattered = scattered(rows, positions, columns: columns, terms: terms)
-            return PackedWeights(half: scattered, terms: terms, columns: columns, layout: .columnsByTerms)
+            return KernelTable.current.exact.perform {
+                PackedWeights(half: scattered, terms: terms, columns: columns, layout: .columnsByTerms)
+            }
         }
     }
 
@@ -93,7 +95,9 @@ package final class RecurrentWeights: Sendable {
         hiddenSize: Int
     ) -> PackedWeights? {
         let columns = columns(cell, hiddenSize: hiddenSize)
-        return PackedWeights(stored: memory, isHalf: isHalf, terms: terms, columns: columns, layout: .columnsByTerms)
+        return KernelTable.current.exact.perform {
+            PackedWeights(stored: memory, isHalf: isHalf, terms: terms, columns: columns, layout: .columnsByTerms)
+        }
     }
 
     private static func columns(_ cell: Cell, hiddenSize: Int) -> Int {

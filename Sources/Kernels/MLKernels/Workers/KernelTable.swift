@@ -26,6 +26,19 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
     /// The tables of this processor, the plainest first.
     package static var available: [KernelTable] { InstructionSet.allCases.compactMap { KernelTable($0) } }
 
+    /// The table with this one's other kernels that multiplies half-precision weights and single-precision numbers, rounded to
+    /// bfloat16, with sums in single precision; `nil` when the processor has no matrix tiles (AMX) for that.
+    ///
+    /// Results differ by the rounding of factors to 8 bits. Weights in single precision, compressed ones and those of grouped
+    /// and recurrent layers are multiplied exactly.
+    package var lowPrecision: KernelTable? { cml_isa_low(address).map { KernelTable($0) } }
+
+    /// Whether this is a table of `lowPrecision`.
+    package var isLowPrecision: Bool { cml_isa_is_low(address) }
+
+    /// This table, or the one whose `lowPrecision` it is.
+    package var exact: KernelTable { KernelTable(cml_isa_exact(address)) }
+
     /// Tables of the same kernels that count their calls for `InstructionSet.kernelCalls`.
     ///
     /// For tests.
@@ -37,7 +50,8 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
         InstructionSet(rawValue: Int(cml_isa_identifier(address))) ?? .sse2
     }
 
-    package var description: String { "\(instructionSet)" }
+    /// The instruction set and, for a table of `lowPrecision`, the type of factors.
+    package var description: String { isLowPrecision ? "\(instructionSet) bfloat16" : "\(instructionSet)" }
 
     /// The table that a thread had entered before.
     package struct Previous {

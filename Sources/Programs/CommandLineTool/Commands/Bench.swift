@@ -20,7 +20,7 @@ struct Bench: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @OptionGroup var inputs: InputOptions
     @Option(help: "The number of predictions to measure.")
     var runs = 50

@@ -54,7 +54,7 @@ struct Evaluate: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @Argument(
         help:
             "A .csv file or an SFrame; a folder of labelled images; for texts, words, sounds and activities the training command's DATA."

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MLEngine
 import MLFiles
 import MLKernels
@@ -15,11 +16,48 @@ struct ModelOptions: ParsableArguments {
     func open(for purpose: ModelFile.Purpose = .inspection) throws -> ModelFile {
         try failing { () throws(ModelError) in try ModelFile.open(path: model, for: purpose) }
     }
+}
+
+/// The model that a command runs.
+struct RunOptions: ParsableArguments {
+    @OptionGroup var file: ModelOptions
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            "low" rounds the factors of products with half-precision weights to bfloat16, where the processor has matrix tiles \
+            for that (AMX), which is several times as fast; "full" multiplies exactly.
+            """
+        )
+    )
+    var precision: Precision = .full
+
+    /// The exactness of products with half-precision weights.
+    enum Precision: String, CaseIterable, ExpressibleByArgument {
+        case full
+        case low
+    }
+
+    var model: String { file.model }
+    var function: String? { file.function }
+
+    func open(for purpose: ModelFile.Purpose = .inspection) throws -> ModelFile { try file.open(for: purpose) }
 
     func engine() throws -> any ModelEngine { try engine(of: open(for: .prediction)) }
 
     func engine(of file: ModelFile) throws -> any ModelEngine {
-        try failing { () throws(ModelError) in try EngineLoader.load(file, functionName: function) }
+        let kernels = precision == .low ? KernelTable.current.lowPrecision : nil
+        if precision == .low, kernels == nil {
+            let note = "--precision low: this processor has no matrix tiles (AMX); products are exact\n"
+            FileHandle.standardError.write(Data(note.utf8))
+        }
+        return try failing { () throws(ModelError) in
+            try EngineLoader.load(
+                file,
+                functionName: function,
+                loadingOptions: LoadingOptions(kernels: kernels ?? .current)
+            )
+        }
     }
 }
 

@@ -39,7 +39,7 @@ struct Predict: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @OptionGroup var inputs: InputOptions
     @Argument(help: "Images, sounds, recordings, videos, tables of key points or texts, or folders of them.")
     var files: [String] = []

@@ -16,7 +16,7 @@ struct Profile: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @OptionGroup var inputs: InputOptions
     @Option(help: "The number of predictions, whose median is shown.")
     var runs = 20

@@ -18,7 +18,7 @@ struct ShowPlan: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @OptionGroup var inputs: InputOptions
     @Flag(help: "Print the graph before optimization instead, in the style of MIL text.")
     var graph = false

@@ -34,7 +34,7 @@ struct TestModel: ParsableCommand {
             """
     )
 
-    @OptionGroup var source: ModelOptions
+    @OptionGroup var source: RunOptions
     @Option(help: "A .npz, .json or .jsonl file of cases, or a folder.")
     var vectors: String?
     @Option(

@@ -119,7 +119,8 @@ private struct InterfaceText: Encodable {
     }
 }
 
-/// Loads a model: `options` is a JSON dictionary with `function` (a string) and `parameters` (by name).
+/// Loads a model: `options` is a JSON dictionary with `function` (a string), `parameters` (by name) and `lowPrecision`
+/// (true or false).
 @c(coreml_model_open)
 public func openModel(
     _ path: UnsafePointer<CChar>,
@@ -191,6 +192,7 @@ struct Options: Decodable {
 
     var function: String?
     var parameters: [String: Value]?
+    var lowPrecision: Bool?
 
     init(_ text: String) throws { self = try JSONDecoder().decode(Self.self, from: Data(text.utf8)) }
 
@@ -198,6 +200,7 @@ struct Options: Decodable {
         let configuration = MLModelConfiguration()
         configuration.functionName = function
         configuration.parameters = try keyed()
+        configuration.allowLowPrecisionAccumulationOnGPU = lowPrecision ?? false
         return configuration
     }
 

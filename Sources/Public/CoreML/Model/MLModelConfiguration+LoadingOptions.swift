@@ -1,5 +1,6 @@
 import Foundation
 import MLEngine
+import MLKernels
 
 extension MLModelConfiguration {
     /// The settings that loading takes from `parameters`; keys that concern updates alone are left out.
@@ -8,6 +9,7 @@ extension MLModelConfiguration {
             catalogue: CustomLayerClasses.catalogue(),
             customModels: CustomModelClasses()
         )
+        if allowLowPrecisionAccumulationOnGPU, let low = result.kernels.lowPrecision { result.kernels = low }
         for (key, value) in parameters ?? [:] {
             switch key.name {
             case MLParameterKey.numberOfNeighbors.name:

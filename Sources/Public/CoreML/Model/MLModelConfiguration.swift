@@ -35,9 +35,11 @@ open class MLModelConfiguration: NSObject, NSCopying, NSSecureCoding {
     public var functionName: String?
     /// A name of the model for messages; by default `nil`.
     public var modelDisplayName: String?
-    /// Whether a GPU may sum in half precision; by default false.
+    /// Whether models in half precision may be computed less exactly to be faster; by default false.
     ///
-    /// It has no effect here: sums are always in single precision or better.
+    /// Matrix products and convolutions with half-precision weights then round factors to bfloat16, 8 significant bits, on
+    /// processors with matrix tiles (AMX); sums are in single precision or better in any case. It has no effect on other
+    /// processors, on weights in single precision, and on compressed ones.
     public var allowLowPrecisionAccumulationOnGPU = false
     /// Hints about the use of the model, which have no effect here.
     public var optimizationHints = MLOptimizationHints()

@@ -1,0 +1,97 @@
+// Packing of weights in bfloat16.
+#include "tiles.h"
+#include <string.h>
+
+#define TERMS 32                          // of a step
+
+static uint16_t rounded(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+// The number of a half-float.
+static float widened(uint16_t half) {
+    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff;
+    uint32_t bits = sign;
+    if (exponent == 31) bits |= 0x7f800000 | fraction << 13;
+    else if (exponent > 0) bits |= (exponent + 112) << 23 | fraction << 13;
+    else if (fraction > 0) {
+        const float small = (float)fraction * 0x1p-24f;
+        return sign ? -small : small;
+    }
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+typedef struct {
+    const uint16_t *source;
+    long taps, k, n;                      // terms of each tap
+    long tap_stride, k_stride, n_stride;
+    long inner, inner_stride;             // a term's number is term / inner, with k_stride, and term % inner
+    char *packed;
+} pack_job;
+
+static long panel_bytes(long taps, long k) { return taps * (amx_round(k, TERMS) / TERMS) * 2 * AMX_TILE; }
+
+static void pack_panel(void *context, long panel, int worker) {
+    (void)worker;
+    const pack_job *j = context;
+    const long steps = amx_round(j->k, TERMS) / TERMS, bytes = panel_bytes(j->taps, j->k);
+    uint16_t *const target = (uint16_t *)(void *)(j->packed + panel * bytes);
+    memset(target, 0, (size_t)bytes);
+    for (long column = 0; column < AMX_COLUMNS && panel * AMX_COLUMNS + column < j->n; column++) {
+        const uint16_t *const source = j->source + (panel * AMX_COLUMNS + column) * j->n_stride;
+        for (long tap = 0; tap < j->taps; tap++)
+            for (long term = 0; term < j->k; term++) {
+                const long at = tap * j->tap_stride + term / j->inner * j->k_stride + term % j->inner * j->inner_stride;
+                const long step = tap * steps + term / TERMS, pair = term % TERMS / 2;
+                const long tile = step * 2 + column / 16;
+                target[tile * (AMX_TILE / 2) + pair * 32 + column % 16 * 2 + term % 2] = rounded(widened(source[at]));
+            }
+    }
+}
+
+size_t cml_low_packed_bytes(long k, long n) {
+    return (size_t)(panel_bytes(1, k) * ((n + AMX_COLUMNS - 1) / AMX_COLUMNS));
+}
+
+void cml_low_pack(const uint16_t *source, long k, long n, long k_stride, long n_stride, void *packed) {
+    pack_job j = {.source = source, .taps = 1, .k = k, .n = n, .k_stride = k_stride, .n_stride = n_stride, .inner = 1,
+                  .packed = packed};
+    cml_parallel_for((n + AMX_COLUMNS - 1) / AMX_COLUMNS, pack_panel, &j);
+}
+
+// MARK: Convolutions
+
+// Sums of fewer terms take less time than rounding and storing, which tiles do in passes of their own.
+#define LEAST_TERMS 48
+
+int cml_low_convolves(const cml_isa *isa, const cml_conv_shape *s, cml_storage storage) {
+    return cml_is_low(isa, storage) && !s->transposed && s->groups == 1 && s->kernel[0] == 1
+        && s->kernel[1] * s->kernel[2] * s->in_channels >= LEAST_TERMS;
+}
+
+static pack_job pack_form(const cml_conv_shape *s) {
+    const long taps = s->kernel[1] * s->kernel[2];
+    if (amx_is_gathered(s, CML_F16)) return (pack_job){.taps = 1, .k = taps * s->in_channels, .n = s->out_channels, .inner = s->in_channels};
+    return (pack_job){.taps = taps, .k = s->in_channels, .n = s->out_channels, .inner = 1};
+}
+
+size_t cml_low_conv_bytes(const cml_conv_shape *s) {
+    const pack_job form = pack_form(s);
+    return (size_t)(panel_bytes(form.taps, form.k) * ((form.n + AMX_COLUMNS - 1) / AMX_COLUMNS));
+}
+
+void cml_low_conv_pack(const cml_conv_shape *s, const uint16_t *source, long o_stride, long i_stride, void *packed) {
+    pack_job j = pack_form(s);
+    j.source = source;
+    j.packed = packed;
+    j.n_stride = o_stride;
+    j.tap_stride = 1;
+    j.k_stride = amx_is_gathered(s, CML_F16) ? 1 : i_stride;
+    j.inner_stride = amx_is_gathered(s, CML_F16) ? i_stride : 0;
+    cml_parallel_for((j.n + AMX_COLUMNS - 1) / AMX_COLUMNS, pack_panel, &j);
+}
