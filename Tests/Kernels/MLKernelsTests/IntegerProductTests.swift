@@ -17,6 +17,8 @@ extension KernelTests {
             var isBytes = false
             /// Weights of the greatest magnitudes only, whose products with bytes do not fit 16 bits when four are added.
             var isExtreme = false
+            /// The greatest magnitude of a first factor that is no byte: tiles narrow those up to 127.
+            var bound: Float = 255
             var isSigned = true
             var hasZeros = false
             var isTermsFirst = false
@@ -52,6 +54,18 @@ extension KernelTests {
             Problem(input: [1, 7, 7], kernel: [3, 3], terms: 512, columns: 33, padding: 1, isWhole: true),
             Problem(input: [1, 20], kernel: [5], terms: 6, columns: 9, padding: 2, function: .relu, isWhole: true),
             Problem(input: [1, 4, 5, 6], kernel: [2, 3, 3], terms: 4, columns: 5, padding: 1, function: .softsign),
+            Problem(
+                input: [128],
+                terms: 2100,
+                bound: 127,
+                isRounded: true,
+                residual: 1,
+                function: .relu,
+                isWhole: true
+            ),
+            Problem(input: [37], terms: 202, columns: 45, bound: 127, residual: 2, function: .leakyRelu(alpha: 0.5)),
+            Problem(input: [37], terms: 202, columns: 45, bound: 127, isSigned: false, hasZeros: true, isWhole: true),
+            Problem(input: [2, 9, 18], kernel: [1, 1], terms: 66, bound: 127, residual: 1, isWhole: true),
             Problem(input: [1], terms: 8, columns: 1, isBytes: true),
             Problem(input: [5], terms: 64, columns: 33, isBytes: true, isExtreme: true, function: .relu, isWhole: true),
             Problem(input: [29], terms: 4400, columns: 50, isBytes: true, isTermsFirst: true),
@@ -101,8 +115,11 @@ extension KernelTests {
         @Test(arguments: problems.indices) func sumsAreExact(number: Int) {
             let problem = Self.problems[number]
             var source = NumberSource(seed: UInt64(number) + 3)
-            let x = source.integers(problem.input.reduce(1, *) * problem.terms, upTo: problem.isBytes ? 127 : 255)
-                .map { Int16(problem.isBytes ? abs($0) : $0) }
+            let x = source.integers(
+                problem.input.reduce(1, *) * problem.terms,
+                upTo: problem.isBytes ? 127 : problem.bound
+            )
+            .map { Int16(problem.isBytes ? abs($0) : $0) }
             let codes = source.integers(problem.terms * problem.taps * problem.columns, upTo: 127)
                 .map { problem.isExtreme ? ($0 < 0 ? -128 : 127) : $0 }
                 .map { UInt8(truncatingIfNeeded: problem.isSigned ? $0 : $0 + 128) }

@@ -1,4 +1,4 @@
-// Packing of weights in bfloat16.
+// Packing of weights in bfloat16, and where signed bytes lie.
 #include "tiles.h"
 #include <string.h>
 
@@ -94,4 +94,23 @@ void cml_low_conv_pack(const cml_conv_shape *s, const uint16_t *source, long o_s
     j.k_stride = amx_is_gathered(s, CML_F16) ? 1 : i_stride;
     j.inner_stride = amx_is_gathered(s, CML_F16) ? i_stride : 0;
     cml_parallel_for((j.n + AMX_COLUMNS - 1) / AMX_COLUMNS, pack_panel, &j);
+}
+
+// MARK: Signed bytes
+
+#define HEADER 64                         // bytes, the first of which says whether the weights fit
+
+size_t cml_amx_signed_start(size_t before) { return (before + 63) / 64 * 64; }
+
+size_t cml_amx_signed_size(long terms, long columns) {
+    return HEADER + (size_t)(amx_round(terms, AMX_STEP) * amx_round(columns, AMX_COLUMNS));
+}
+
+int8_t *cml_amx_signed_panel(void *form, long terms, long panel) {
+    return (int8_t *)form + HEADER + panel * amx_round(terms, AMX_STEP) * AMX_COLUMNS;
+}
+
+void cml_amx_signed_finish(void *form, int fits) {
+    memset(form, 0, HEADER);
+    *(char *)form = (char)fits;
 }

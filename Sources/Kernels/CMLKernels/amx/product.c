@@ -1,12 +1,14 @@
 // Blocking and division of work for products and convolutions with matrix tiles; the arithmetic is in tiles.c.
 #include "tiles.h"
+#include <stdatomic.h>
 #include <string.h>
 
 // Rows of a task, whose operands stay in the L2 cache, and the bytes that these may take.
 #define TASK_ROWS 256
 #define TASK_BYTES (1 << 20)
-// For fewer rows of bytes the other kernels are as fast.
-#define LEAST_BYTE_ROWS 8
+// For fewer rows of integers, and fewer words of them to multiply, the other kernels are as fast.
+#define LEAST_ROWS 8
+#define LEAST_WORDS (1 << 16)
 
 // How a product is divided into tasks.
 typedef struct {
@@ -34,7 +36,7 @@ static division divide(long rows, long row_bytes, long columns, long weights, lo
     return d;
 }
 
-// Bytes of a term: of a number in bfloat16, or of four bytes, which count as one.
+// Bytes of a term as tiles read it: of a number in bfloat16, of four bytes, which count as one, or of a pair of them.
 static long term_bytes(cml_storage storage) { return storage == CML_BYTES ? 4 : 2; }
 
 // MARK: Matrix products
@@ -46,17 +48,24 @@ typedef struct {
     long bytes, stride;                   // of a row of `rows`, padded, and from one to the next
     char *rows;                           // the first factor as tiles read it, but for rows of bytes before `copied`
     long copied;
+    atomic_int is_large;                  // integers that do not fit bytes
 } gemm_job;
+
+// The form of signed bytes that follows packed pairs.
+static const char *signed_form(const cml_isa *isa, const cml_gemm_call *call) {
+    return (const char *)call->b + cml_amx_signed_start(cml_packed_count(isa, call->k, call->n) * sizeof(float));
+}
 
 int cml_amx_multiplies(const cml_isa *isa, const cml_gemm_call *call) {
     if (cml_is_low(isa, call->storage)) return 1;
-    return isa->byte_tiles && call->storage == CML_BYTES && call->m >= LEAST_BYTE_ROWS && call->batch == 1;
+    if (!isa->byte_tiles || call->m < LEAST_ROWS || call->batch != 1 || call->m * call->n * call->k < LEAST_WORDS) return 0;
+    return call->storage == CML_BYTES || (call->storage == CML_PAIRS && *signed_form(isa, call));
 }
 
 // Copies a block of rows.
 static void copy_rows(void *context, long index, int worker) {
     (void)worker;
-    const gemm_job *j = context;
+    gemm_job *const j = context;
     const cml_gemm_call *call = j->call;
     const long first = j->copied + index * AMX_ROWS, end = first + AMX_ROWS < call->m ? first + AMX_ROWS : call->m;
     for (long row = first; row < end; row++) {
@@ -64,6 +73,9 @@ static void copy_rows(void *context, long index, int worker) {
         char *const target = j->rows + (row - j->copied) * j->stride;
         if (call->storage == CML_F16) {
             cml_amx_round(a, call->k, j->bytes / 2, (uint16_t *)(void *)target);
+        } else if (call->storage == CML_PAIRS) {
+            if (!cml_amx_narrow((const int16_t *)(const void *)a, 2 * call->k, j->bytes, (int8_t *)target))
+                atomic_store_explicit(&j->is_large, 1, memory_order_relaxed);
         } else {
             memcpy(target, a, (size_t)(call->k * 4));
             memset(target + call->k * 4, 0, (size_t)(j->bytes - call->k * 4));
@@ -85,7 +97,8 @@ static void multiply(void *context, long index, int worker) {
         c[row] = call->c + (row0 + row) * call->ldc;
         residual[row] = e->residual ? e->residual + (row0 + row) * e->ldr : NULL;
     }
-    amx_block block = {.storage = call->storage, .offsets = &offset, .taps = 1, .steps = j->bytes / AMX_STEP, .b = call->b,
+    amx_block block = {.storage = call->storage, .offsets = &offset, .taps = 1, .steps = j->bytes / AMX_STEP,
+                       .b = call->storage == CML_PAIRS ? (char *)cml_amx_signed_panel((void *)signed_form(j->isa, call), 2 * call->k, 0) : call->b,
                        .panel_step = (call->storage == CML_BYTES ? call->k * 4 : j->bytes) * AMX_COLUMNS,
                        .first_panel = panel0, .panels = d->panels - panel0 < d->panels_each ? d->panels - panel0 : d->panels_each,
                        .columns = call->n, .epilogue = e, .y = call->c, .ldc = call->ldc, .ldr = e->ldr};
@@ -110,7 +123,7 @@ static void multiply(void *context, long index, int worker) {
     cml_amx_end();
 }
 
-void cml_amx_gemm(const cml_isa *isa, const cml_gemm_call *call) {
+int cml_amx_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     const long terms = call->k * term_bytes(call->storage);
     gemm_job j = {.isa = isa, .call = call, .bytes = amx_round(terms, AMX_STEP)};
     j.parts = divide(call->m, j.bytes, call->n, j.bytes * call->n, 1);
@@ -121,7 +134,9 @@ void cml_amx_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     const long left = call->m - j.copied;
     j.rows = cml_scratch(1, (size_t)(amx_round(left, AMX_ROWS) * j.stride));
     cml_parallel_for((left + AMX_ROWS - 1) / AMX_ROWS, copy_rows, &j);
+    if (atomic_load_explicit(&j.is_large, memory_order_relaxed)) return 0;
     cml_parallel_for(j.parts.row_tasks * j.parts.panel_tasks, multiply, &j);
+    return 1;
 }
 
 // MARK: Convolutions

@@ -76,6 +76,19 @@ void cml_amx_round(const float *source, long count, long padded, uint16_t *targe
     }
 }
 
+int cml_amx_narrow(const int16_t *source, long count, long padded, int8_t *target) {
+    __mmask32 unlike = 0;
+    for (long i = 0; i < padded; i += 32) {
+        const long left = count - i;
+        const __mmask32 m = left >= 32 ? 0xffffffff : left > 0 ? (__mmask32)((1u << left) - 1) : 0;
+        const __m512i wide = _mm512_maskz_loadu_epi16(m, source + i);
+        const __m256i narrow = _mm512_cvtsepi16_epi8(wide);
+        unlike |= _mm512_cmpneq_epi16_mask(_mm512_cvtepi8_epi16(narrow), wide);
+        _mm256_storeu_si256((void *)(target + i), narrow);
+    }
+    return unlike == 0;
+}
+
 void cml_amx_copy_lines(const char *source, long step, long lines, long bytes, char *target) {
     const __mmask64 last = bytes % 64 ? ((__mmask64)1 << bytes % 64) - 1 : 0;
     for (long line = 0; line < lines; line++, source += step, target += bytes) {
@@ -138,9 +151,15 @@ PRODUCT(bytes_11, _tile_dpbusd, 2 * AMX_STEP, AMX_STEP, 0, 0)
 PRODUCT(bytes_12, _tile_dpbusd, 2 * AMX_STEP, AMX_STEP, 0, 1)
 PRODUCT(bytes_21, _tile_dpbusd, 2 * AMX_STEP, AMX_STEP, 1, 0)
 PRODUCT(bytes_22, _tile_dpbusd, 2 * AMX_STEP, AMX_STEP, 1, 1)
+PRODUCT(signed_11, _tile_dpbssd, 2 * AMX_STEP, AMX_STEP, 0, 0)
+PRODUCT(signed_12, _tile_dpbssd, 2 * AMX_STEP, AMX_STEP, 0, 1)
+PRODUCT(signed_21, _tile_dpbssd, 2 * AMX_STEP, AMX_STEP, 1, 0)
+PRODUCT(signed_22, _tile_dpbssd, 2 * AMX_STEP, AMX_STEP, 1, 1)
 
 // By storage, two tiles of rows, two tiles of columns.
-static const product products[2][2][2] = {{{low_11, low_12}, {low_21, low_22}}, {{bytes_11, bytes_12}, {bytes_21, bytes_22}}};
+static const product products[3][2][2] = {{{low_11, low_12}, {low_21, low_22}},
+                                          {{bytes_11, bytes_12}, {bytes_21, bytes_22}},
+                                          {{signed_11, signed_12}, {signed_21, signed_22}}};
 
 // Columns column... of one row, with the epilogue up to the functions that tiles apply.
 static inline __attribute__((always_inline)) void finish(__m512 v, float *c, const float *residual, long column,
@@ -178,7 +197,7 @@ static void store_integers(const cml_isa *isa, const amx_block *s, const float *
                   .bias = e->bias ? e->bias + column : NULL, .slope = e->slope ? e->slope + column : NULL,
                   .function = cml_tile_applies(e->function) ? e->function : CML_IDENTITY, .alpha = e->alpha, .beta = e->beta};
     cml_tile_integers(&t, e, column, s->y);
-    const cml_tile_kernel *kernels = cml_tiles(isa, CML_BYTES, columns);
+    const cml_tile_kernel *kernels = cml_tiles(isa, s->storage, columns);
     for (long r = 0, count; r < rows; r += count) {
         count = 1;
         float *c = s->c[row + r];
@@ -194,7 +213,7 @@ static void store_integers(const cml_isa *isa, const amx_block *s, const float *
 
 void cml_amx_multiply(const cml_isa *isa, const amx_block *s) {
     float sums[AMX_ROWS * AMX_COLUMNS] __attribute__((aligned(64)));
-    const int is_bytes = s->storage == CML_BYTES;
+    const int kind = s->storage == CML_F16 ? 0 : s->storage == CML_BYTES ? 1 : 2;
     const long blocks = (s->rows + AMX_ROWS - 1) / AMX_ROWS;
     // The blocks share out the next panel.
     const long part = amx_round(2 * AMX_TILE / (blocks > 0 ? blocks : 1), 64);
@@ -206,8 +225,8 @@ void cml_amx_multiply(const cml_isa *isa, const amx_block *s) {
             ahead next = {b + AHEAD, part};
             if (blocks > 1) next.at = b + s->panel_step + row / AMX_ROWS * s->taps * s->steps * part;
             if (blocks > 1 && panel + 1 == s->first_panel + s->panels) next.step = 0;
-            products[is_bytes][rows > 16][columns > 16](s, s->a + row * s->stride, b, next, sums);
-            (is_bytes ? store_integers : store_floats)(isa, s, sums, row, rows, column, columns);
+            products[kind][rows > 16][columns > 16](s, s->a + row * s->stride, b, next, sums);
+            (kind > 0 ? store_integers : store_floats)(isa, s, sums, row, rows, column, columns);
         }
     }
 }
@@ -227,6 +246,10 @@ const cml_isa *cml_avx512_low_table(void) { return NULL; }
 void cml_amx_begin(long rows) { (void)rows; }
 void cml_amx_end(void) {}
 void cml_amx_round(const float *source, long count, long padded, uint16_t *target) {
+    (void)source, (void)count, (void)padded, (void)target;
+    abort();
+}
+int cml_amx_narrow(const int16_t *source, long count, long padded, int8_t *target) {
     (void)source, (void)count, (void)padded, (void)target;
     abort();
 }

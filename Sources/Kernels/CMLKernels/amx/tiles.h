@@ -11,7 +11,7 @@ static inline long amx_round(long count, long unit) { return (count + unit - 1) 
 
 // Rows of the first factor times panels of the second. All strides count bytes.
 typedef struct {
-    cml_storage storage;                  // CML_F16 for bfloat16, or CML_BYTES
+    cml_storage storage;                  // CML_F16 for bfloat16, CML_BYTES, or CML_PAIRS for signed bytes
     const char *a;                        // row i, step j of tap t at a[offsets[t] + i * stride + j * AMX_STEP]; whole blocks
     long stride;                          // of rows may be read
     const long *offsets;
@@ -32,6 +32,8 @@ typedef struct {
 void cml_amx_multiply(const cml_isa *isa, const amx_block *block);
 // Rounds `count` floats to bfloat16, to nearest, ties to even, and adds zeros up to `padded`.
 void cml_amx_round(const float *source, long count, long padded, uint16_t *target);
+// Narrows `count` integers to bytes and adds zeros up to `padded`; whether all of them fit.
+int cml_amx_narrow(const int16_t *source, long count, long padded, int8_t *target);
 // Copies `lines` lines of `bytes` bytes, `step` apart, next to each other.
 void cml_amx_copy_lines(const char *source, long step, long lines, long bytes, char *target);
 // Tiles are ready for use between these, on one thread, with at most 16 rows of the first factor and of results: with fewer

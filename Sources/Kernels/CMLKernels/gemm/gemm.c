@@ -263,10 +263,7 @@ static void multiply(void *context, long index, int worker) {
 
 void cml_gemm(const cml_isa *isa, const cml_gemm_call *call) {
     if (call->m <= 0 || call->n <= 0 || call->batch <= 0) return;
-    if (cml_amx_multiplies(isa, call)) {
-        cml_amx_gemm(isa, call);
-        return;
-    }
+    if (cml_amx_multiplies(isa, call) && cml_amx_gemm(isa, call)) return;
     job j = {.isa = isa, .call = call};
     j.panels = (call->n + isa->panel - 1) / isa->panel;
     const long workers = cml_worker_count();

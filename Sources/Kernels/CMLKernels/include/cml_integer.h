@@ -22,7 +22,8 @@ typedef struct {
     cml_quantizer grid;
 } cml_integers;
 
-// Packed pairs, for terms that are an even number at each tap: int16 elements of [panels][taps][terms / 2][width].
+// Packed pairs, for terms that are an even number at each tap: int16 elements of [panels][taps][terms / 2][width]; those
+// of one tap are followed by the same as bytes where matrix tiles multiply these (amx/amx.h).
 size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns);
 // Packs element (tap t, term i, column n) at source[t * t_stride + i * i_stride + n * n_stride], int8_t or uint8_t, minus
 // zero[n], or minus nothing where `zero` is null.

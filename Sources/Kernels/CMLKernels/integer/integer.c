@@ -1,5 +1,6 @@
 // Packing of integer weights, and quantisation and dequantisation.
-#include "../isa/isa.h"
+#include "../amx/amx.h"
+#include <stdatomic.h>
 #include <string.h>
 
 // Elements that one task of a pass works on.
@@ -7,8 +8,14 @@
 // A matrix tile (amx/tiles.h) reads as much beyond the last panel, for terms that it multiplies by zero.
 #define TILE_BYTES 2048
 
-size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns) {
+static size_t pairs_alone(const cml_isa *isa, long taps, long terms, long columns) {
     return (size_t)((columns + isa->panel - 1) / isa->panel * isa->panel) * (size_t)(taps * terms) * sizeof(int16_t);
+}
+
+size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns) {
+    const size_t alone = pairs_alone(isa, taps, terms, columns);
+    // Matrix tiles multiply them as bytes.
+    return isa->byte_tiles && taps == 1 ? cml_amx_signed_start(alone) + cml_amx_signed_size(terms, columns) : alone;
 }
 
 size_t cml_bytes_size(const cml_isa *isa, long taps, long terms, long columns) {
@@ -23,6 +30,7 @@ typedef struct {
     const int16_t *zero;
     long taps, terms, columns, t_stride, i_stride, n_stride;
     void *packed;
+    atomic_int *is_large;
 } pack_job;
 
 // The element of tap t, term i, column n; zero beyond the columns.
@@ -51,10 +59,31 @@ static void pack_panel(void *context, long panel, int worker) {
     }
 }
 
+// The same as signed bytes for matrix tiles.
+static void pack_signed_panel(void *context, long panel, int worker) {
+    (void)worker;
+    const pack_job *j = context;
+    const long width = j->isa->panel;
+    int8_t *const target = cml_amx_signed_panel(j->packed, j->terms, panel);
+    memset(target, 0, (size_t)(cml_amx_signed_panel(j->packed, j->terms, 1) - cml_amx_signed_panel(j->packed, j->terms, 0)));
+    for (long i = 0; i < j->terms; i++)
+        for (long c = 0; c < width; c++) {
+            const int value = element(j, 0, i, panel * width + c);
+            if (value < -128 || value > 127) atomic_store(j->is_large, 1);
+            target[(i / 4 * width + c) * 4 + i % 4] = (int8_t)value;
+        }
+}
+
 void cml_pairs_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
                     long columns, long t_stride, long i_stride, long n_stride, int16_t *packed) {
-    pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed};
+    pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed, NULL};
     cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_panel, &job);
+    if (!isa->byte_tiles || taps != 1) return;
+    atomic_int is_large = 0;
+    job.is_large = &is_large;
+    job.packed = (char *)packed + cml_amx_signed_start(pairs_alone(isa, taps, terms, columns));
+    cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_signed_panel, &job);
+    cml_amx_signed_finish(job.packed, !atomic_load(&is_large));
 }
 
 // The greatest sum of four weights of one sign whose products with 0...127 stay within 16 bits.
@@ -91,7 +120,7 @@ static void pack_bytes_panel(void *context, long panel, int worker) {
 
 void cml_bytes_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
                     long columns, long t_stride, long i_stride, long n_stride, int8_t *packed) {
-    pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed};
+    pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed, NULL};
     memset(packed + cml_bytes_size(isa, taps, terms, columns) - TILE_BYTES, 0, TILE_BYTES);
     cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_bytes_panel, &job);
 }
