@@ -24,7 +24,7 @@ extension KernelTests {
         @Test func tables() {
             #expect(low.isLowPrecision && !KernelTable.standard.isLowPrecision)
             #expect(low.exact == .standard && KernelTable.standard.exact == .standard && low.lowPrecision == low)
-            #expect(low.description == "\(KernelTable.standard) bfloat16")
+            #expect(low.description == "avx512-bfloat16")
             #expect(KernelTable.available.allSatisfy { !$0.isLowPrecision })
         }
 

@@ -31,9 +31,11 @@ static void make_tables(void) {
     if (!has_tiles || !keeps_states || (allowed && allowed[0] == '0')
         || syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) != 0) return;
     best.byte_tiles = has_bytes;
+    if (has_bytes) best.name = "avx512-tiles";
     if (!has_bfloat16 || !__builtin_cpu_supports("avx512bf16")) return;
     low = best;
     low.low = 1;
+    low.name = "avx512-bfloat16";
 }
 
 const cml_isa *cml_avx512_table(void) {

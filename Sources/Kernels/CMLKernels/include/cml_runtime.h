@@ -28,7 +28,8 @@ const cml_isa *cml_isa_exact(const cml_isa *isa);
 // Makes `isa` this thread's table, and that of the jobs it gives to the workers; null: none.  The one before, to be
 // entered again.
 const cml_isa *cml_isa_enter(const cml_isa *isa);
-// The identity and name of a table.
+// The identity of a table's instruction set; its name, which also says how it packs weights: tables with the same name pack
+// them alike.
 int cml_isa_identifier(const cml_isa *isa);
 const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.

@@ -20,7 +20,7 @@ size_t cml_pairs_bytes(const cml_isa *isa, long taps, long terms, long columns) 
 
 size_t cml_bytes_size(const cml_isa *isa, long taps, long terms, long columns) {
     const size_t panels = (size_t)((columns + isa->panel - 1) / isa->panel), all = (size_t)(taps * terms);
-    return panels * (all * (size_t)isa->panel + all / 8) + TILE_BYTES;
+    return panels * (all * (size_t)isa->panel + all / 8) + (isa->byte_tiles ? TILE_BYTES : 0);
 }
 
 typedef struct {
@@ -121,7 +121,7 @@ static void pack_bytes_panel(void *context, long panel, int worker) {
 void cml_bytes_pack(const cml_isa *isa, const void *source, int is_signed, const int16_t *zero, long taps, long terms,
                     long columns, long t_stride, long i_stride, long n_stride, int8_t *packed) {
     pack_job job = {isa, source, is_signed, zero, taps, terms, columns, t_stride, i_stride, n_stride, packed, NULL};
-    memset(packed + cml_bytes_size(isa, taps, terms, columns) - TILE_BYTES, 0, TILE_BYTES);
+    if (isa->byte_tiles) memset(packed + cml_bytes_size(isa, taps, terms, columns) - TILE_BYTES, 0, TILE_BYTES);
     cml_parallel_for((columns + isa->panel - 1) / isa->panel, pack_bytes_panel, &job);
 }
 

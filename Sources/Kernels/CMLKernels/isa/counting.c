@@ -87,7 +87,10 @@ static void make_table(const cml_isa *isa) {
     const int set = isa->identifier;
     tables[set] = *isa;
     // Tiles would take the place of most calls of the kernels of bytes.
-    tables[set].byte_tiles = 0;
+    if (isa->byte_tiles) {
+        tables[set].byte_tiles = 0;
+        tables[set].name = "avx512";
+    }
     for (int number = 0; number < ROWS; number++) {
         void **member = (void **)((char *)&tables[set] + all_rows[number].offset);
         if (!all_rows[number].is_array) {

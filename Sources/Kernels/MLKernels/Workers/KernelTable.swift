@@ -50,8 +50,9 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
         InstructionSet(rawValue: Int(cml_isa_identifier(address))) ?? .sse2
     }
 
-    /// The instruction set and, for a table of `lowPrecision`, the type of factors.
-    package var description: String { isLowPrecision ? "\(instructionSet) bfloat16" : "\(instructionSet)" }
+    /// The instruction set and, where weights are packed for matrix tiles, the kind of these: tables with the same description
+    /// pack weights alike.
+    package var description: String { String(cString: cml_isa_name(address)) }
 
     /// The table that a thread had entered before.
     package struct Previous {

@@ -72,7 +72,7 @@ struct CompiledModelTests {
         }
         var index = BinaryWriter()
         index.unsigned(0)
-        let set = "\(InstructionSet.current)"
+        let set = "\(KernelTable.current)"
         try writer.add(CompiledModel.Section.packedIndex(set), index.bytes)
         for name in [CompiledModel.Section.constants, CompiledModel.Section.packed(set)] {
             let range = try sections.range(name)
