@@ -19,13 +19,14 @@ static inline int cml_is_low(const cml_isa *isa, cml_storage storage) { return i
 
 size_t cml_low_packed_bytes(long k, long n);
 // As cml_pack, from half-floats.
-void cml_low_pack(const uint16_t *source, long k, long n, long k_stride, long n_stride, void *packed);
+void cml_low_pack(const cml_isa *isa, const uint16_t *source, long k, long n, long k_stride, long n_stride, void *packed);
 
 // Whether the convolutions of this window and these channels are computed so, whatever their other sizes.
 int cml_low_convolves(const cml_isa *isa, const cml_conv_shape *shape, cml_storage storage);
 size_t cml_low_conv_bytes(const cml_conv_shape *shape);
 // As cml_conv_pack, from half-floats.
-void cml_low_conv_pack(const cml_conv_shape *shape, const uint16_t *source, long o_stride, long i_stride, void *packed);
+void cml_low_conv_pack(const cml_isa *isa, const cml_conv_shape *shape, const uint16_t *source, long o_stride, long i_stride,
+                       void *packed);
 
 // MARK: Signed bytes
 //

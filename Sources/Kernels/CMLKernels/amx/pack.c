@@ -11,22 +11,8 @@ static uint16_t rounded(float value) {
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// The number of a half-float.
-static float widened(uint16_t half) {
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31, fraction = half & 0x3ff;
-    uint32_t bits = sign;
-    if (exponent == 31) bits |= 0x7f800000 | fraction << 13;
-    else if (exponent > 0) bits |= (exponent + 112) << 23 | fraction << 13;
-    else if (fraction > 0) {
-        const float small = (float)fraction * 0x1p-24f;
-        return sign ? -small : small;
-    }
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 typedef struct {
+    const cml_isa *isa;
     const uint16_t *source;
     long taps, k, n;                      // terms of each tap
     long tap_stride, k_stride, n_stride;
@@ -49,7 +35,9 @@ static void pack_panel(void *context, long panel, int worker) {
                 const long at = tap * j->tap_stride + term / j->inner * j->k_stride + term % j->inner * j->inner_stride;
                 const long step = tap * steps + term / TERMS, pair = term % TERMS / 2;
                 const long tile = step * 2 + column / 16;
-                target[tile * (AMX_TILE / 2) + pair * 32 + column % 16 * 2 + term % 2] = rounded(widened(source[at]));
+                float value;
+                j->isa->widen(source + at, &value, 1);
+                target[tile * (AMX_TILE / 2) + pair * 32 + column % 16 * 2 + term % 2] = rounded(value);
             }
     }
 }
@@ -58,8 +46,8 @@ size_t cml_low_packed_bytes(long k, long n) {
     return (size_t)(panel_bytes(1, k) * ((n + AMX_COLUMNS - 1) / AMX_COLUMNS));
 }
 
-void cml_low_pack(const uint16_t *source, long k, long n, long k_stride, long n_stride, void *packed) {
-    pack_job j = {.source = source, .taps = 1, .k = k, .n = n, .k_stride = k_stride, .n_stride = n_stride, .inner = 1,
+void cml_low_pack(const cml_isa *isa, const uint16_t *source, long k, long n, long k_stride, long n_stride, void *packed) {
+    pack_job j = {.isa = isa, .source = source, .taps = 1, .k = k, .n = n, .k_stride = k_stride, .n_stride = n_stride, .inner = 1,
                   .packed = packed};
     cml_parallel_for((n + AMX_COLUMNS - 1) / AMX_COLUMNS, pack_panel, &j);
 }
@@ -85,8 +73,10 @@ size_t cml_low_conv_bytes(const cml_conv_shape *s) {
     return (size_t)(panel_bytes(form.taps, form.k) * ((form.n + AMX_COLUMNS - 1) / AMX_COLUMNS));
 }
 
-void cml_low_conv_pack(const cml_conv_shape *s, const uint16_t *source, long o_stride, long i_stride, void *packed) {
+void cml_low_conv_pack(const cml_isa *isa, const cml_conv_shape *s, const uint16_t *source, long o_stride, long i_stride,
+                       void *packed) {
     pack_job j = pack_form(s);
+    j.isa = isa;
     j.source = source;
     j.packed = packed;
     j.n_stride = o_stride;

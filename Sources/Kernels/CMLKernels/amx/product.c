@@ -39,6 +39,16 @@ static division divide(long rows, long row_bytes, long columns, long weights, lo
 // Bytes of a term as tiles read it: of a number in bfloat16, of four bytes, which count as one, or of a pair of them.
 static long term_bytes(cml_storage storage) { return storage == CML_BYTES ? 4 : 2; }
 
+// Copies `count` terms of bfloat16 or of bytes as tiles read them, and adds zeros up to `bytes`.
+static void copy_terms(cml_storage storage, const float *source, long count, long bytes, char *target) {
+    if (storage == CML_F16) {
+        cml_amx_round(source, count, bytes / 2, (uint16_t *)(void *)target);
+        return;
+    }
+    memcpy(target, source, (size_t)(count * 4));
+    memset(target + count * 4, 0, (size_t)(bytes - count * 4));
+}
+
 // MARK: Matrix products
 
 typedef struct {
@@ -71,15 +81,9 @@ static void copy_rows(void *context, long index, int worker) {
     for (long row = first; row < end; row++) {
         const float *const a = call->a + row * call->lda;
         char *const target = j->rows + (row - j->copied) * j->stride;
-        if (call->storage == CML_F16) {
-            cml_amx_round(a, call->k, j->bytes / 2, (uint16_t *)(void *)target);
-        } else if (call->storage == CML_PAIRS) {
-            if (!cml_amx_narrow((const int16_t *)(const void *)a, 2 * call->k, j->bytes, (int8_t *)target))
-                atomic_store_explicit(&j->is_large, 1, memory_order_relaxed);
-        } else {
-            memcpy(target, a, (size_t)(call->k * 4));
-            memset(target + call->k * 4, 0, (size_t)(j->bytes - call->k * 4));
-        }
+        if (call->storage != CML_PAIRS) copy_terms(call->storage, a, call->k, j->bytes, target);
+        else if (!cml_amx_narrow((const int16_t *)(const void *)a, 2 * call->k, j->bytes, (int8_t *)target))
+            atomic_store_explicit(&j->is_large, 1, memory_order_relaxed);
     }
 }
 
@@ -158,7 +162,8 @@ typedef struct {
     long planes, image;                   // of an image; bytes of an image
     char *pixels;
     const long *offsets;                  // of the taps
-    long taps, rows;
+    long taps, tap_step, rows;            // bytes of the weights from tap to tap
+    int gathered;
     division parts;
 } conv_job;
 
@@ -175,16 +180,6 @@ static const float *slice_of(const conv_job *j, long image) {
     return j->x + (item * s->in[0] + z) * s->in[1] * s->in[2] * s->in_channels;
 }
 
-// `count` terms, and zeros up to `bytes`.
-static void copy_terms(const conv_job *j, const float *source, long count, long bytes, char *target) {
-    if (j->storage == CML_F16) {
-        cml_amx_round(source, count, bytes / 2, (uint16_t *)(void *)target);
-        return;
-    }
-    memcpy(target, source, (size_t)(count * 4));
-    memset(target + count * 4, 0, (size_t)(bytes - count * 4));
-}
-
 // A row of the operand as it is.
 static void copy_image_line(void *context, long index, int worker) {
     (void)worker;
@@ -197,7 +192,7 @@ static void copy_image_line(void *context, long index, int worker) {
     char *const buffer = cml_scratch(3, (size_t)amx_round(bytes, 64));
     char *const target = j->pixels + image * j->image + y * bytes;
     if (slice) {
-        copy_terms(j, slice + y * count, count, amx_round(bytes, 64), buffer);
+        copy_terms(j->storage, slice + y * count, count, amx_round(bytes, 64), buffer);
         memcpy(target, buffer, (size_t)bytes);
     } else {
         memset(target, 0, (size_t)bytes);
@@ -219,7 +214,7 @@ static void copy_line(void *context, long index, int worker) {
     }
     for (long column = 0; column < j->width; column++, target += j->pixel) {
         const long x = column * s->stride[2] + plane % s->stride[2] - s->pad[2];
-        if (x >= 0 && x < s->in[2]) copy_terms(j, slice + (y * s->in[2] + x) * s->in_channels, s->in_channels, j->pixel, target);
+        if (x >= 0 && x < s->in[2]) copy_terms(j->storage, slice + (y * s->in[2] + x) * s->in_channels, s->in_channels, j->pixel, target);
         else memset(target, 0, (size_t)j->pixel);
     }
 }
@@ -273,18 +268,15 @@ static void convolve(void *context, long index, int worker) {
         c[row] = x < s->out[2] ? j->y + pixel * s->out_channels : NULL;
         residual[row] = c[row] && e->residual ? e->residual + pixel * e->ldr : NULL;
     }
-    const int gathered = amx_is_gathered(s, j->storage);
     const char *a = j->pixels + image * j->image + row0 * j->pixel;
-    if (gathered) {
+    if (j->gathered) {
         char *const windows = cml_scratch(3, (size_t)(amx_round(rows, AMX_ROWS) * j->pixel));
         gather(j, image, row0, rows, windows);
         a = windows;
     }
-    const long terms = gathered ? s->kernel[1] * s->kernel[2] * s->in_channels : s->in_channels;
-    const long tap_step = (j->storage == CML_BYTES ? terms * 4 : j->pixel) * AMX_COLUMNS;
     const amx_block block = {.storage = j->storage, .a = a, .stride = j->pixel,
                              .offsets = j->offsets, .taps = j->taps, .steps = j->pixel / AMX_STEP, .b = j->packed,
-                             .panel_step = j->taps * tap_step, .tap_step = tap_step, .first_panel = panel0,
+                             .panel_step = j->taps * j->tap_step, .tap_step = j->tap_step, .first_panel = panel0,
                              .panels = d->panels - panel0 < d->panels_each ? d->panels - panel0 : d->panels_each,
                              .columns = s->out_channels, .epilogue = e, .y = j->y, .c = c, .residual = residual,
                              .ldc = s->out_channels, .ldr = e->ldr, .rows = rows};
@@ -297,10 +289,11 @@ void cml_amx_conv(const cml_isa *isa, const cml_conv_shape *s, const float *x, c
                   float *y, const cml_epilogue *epilogue) {
     const int gathered = amx_is_gathered(s, storage);
     conv_job j = {.isa = isa, .shape = s, .x = x, .packed = packed, .storage = storage, .y = y, .epilogue = epilogue,
-                  .images = s->batch * s->out[0], .taps = gathered ? 1 : s->kernel[1] * s->kernel[2]};
+                  .images = s->batch * s->out[0], .taps = gathered ? 1 : s->kernel[1] * s->kernel[2], .gathered = gathered};
     if (j.images <= 0 || s->out[1] <= 0 || s->out[2] <= 0) return;
     const long terms = gathered ? s->kernel[1] * s->kernel[2] * s->in_channels : s->in_channels;
     j.pixel = amx_round(terms * term_bytes(storage), AMX_STEP);
+    j.tap_step = (storage == CML_BYTES ? terms * 4 : j.pixel) * AMX_COLUMNS;
     j.height = gathered ? s->out[1] : s->out[1] + (s->kernel[1] - 1) * s->dilation[1] / s->stride[1];
     j.width = gathered ? s->out[2] : s->out[2] + (s->kernel[2] - 1) * s->dilation[2] / s->stride[2];
     j.planes = gathered ? 1 : s->stride[1] * s->stride[2];

@@ -51,7 +51,7 @@ static void pack_panel(void *context, long index, int worker) {
 void cml_conv_pack(const cml_isa *isa, const cml_conv_shape *s, const void *source, cml_storage storage, long g_stride,
                    long o_stride, long i_stride, void *packed) {
     if (cml_low_convolves(isa, s, storage)) {
-        cml_low_conv_pack(s, source, o_stride, i_stride, packed);
+        cml_low_conv_pack(isa, s, source, o_stride, i_stride, packed);
         return;
     }
     if (s->method != CML_CONV_DIRECT) {

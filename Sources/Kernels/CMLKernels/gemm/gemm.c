@@ -78,7 +78,7 @@ static void pack_panel(void *context, long index, int worker) {
 void cml_pack(const cml_isa *isa, const void *source, cml_storage storage, long k, long n, long k_stride,
               long n_stride, void *packed) {
     if (cml_is_low(isa, storage)) {
-        cml_low_pack(source, k, n, k_stride, n_stride, packed);
+        cml_low_pack(isa, source, k, n, k_stride, n_stride, packed);
         return;
     }
     pack_job job = {isa, source, storage, k, n, k_stride, n_stride, packed, NULL, (n + isa->panel - 1) / isa->panel, 0};
