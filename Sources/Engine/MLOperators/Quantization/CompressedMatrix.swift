@@ -102,8 +102,9 @@ struct CompressedMatrix: Sendable {
     /// arithmetic, or where rows are enough for the time to look up not to count.
     private func isFasterThanExpanded(rows: Int) -> Bool {
         let isHalf = parameters.scalarType == .float16
-        return switch InstructionSet.current {
-        case .avx512: bits <= 4 || bits == 6 && isHalf
+        let kernels = KernelTable.current
+        return switch kernels.instructionSet {
+        case .avx512: bits <= 4 || isHalf && (bits == 6 || kernels.looksUpBytes)
         case .avx2: bits <= 4 || bits == 6 && isHalf && (rows <= 2 || rows >= 48) || rows >= 256
         case .sse2, .neon: false
         }

@@ -87,9 +87,9 @@ struct RecurrentSource: Sendable {
         }
         let form = "\(cell) \(others.joined(separator: " ")) \(KernelTable.current)"
         return PackedConstants.shared(x, form: form) {
-            guard let input = gates(x, hiddenSize: h.shape[1]), let recurrent = gates(h, hiddenSize: h.shape[1]) else {
-                return nil
-            }
+            guard let input = gates(x, .input, hiddenSize: h.shape[1]),
+                let recurrent = gates(h, .state, hiddenSize: h.shape[1])
+            else { return nil }
             return RecurrentWeights(
                 cell,
                 inputSize: x.shape[1],
@@ -105,12 +105,15 @@ struct RecurrentSource: Sendable {
     }
 
     /// A constant matrix of weights, packed.
-    private func gates(_ matrix: Tensor, hiddenSize: Int) -> PackedWeights? {
+    private func gates(_ matrix: Tensor, _ factor: RecurrentWeights.Factor, hiddenSize: Int) -> PackedWeights? {
         let order = gateOrder.map { $0.map(String.init).joined(separator: ",") } ?? "-"
-        let form = "gates \(cell) \(hiddenSize) \(order) \(KernelTable.current)"
+        let kernels = KernelTable.current
+        let name = kernels.isLowPrecision ? "gates \(factor)" : "gates"
+        let form = "\(name) \(cell) \(hiddenSize) \(order) \(kernels)"
         return PackedConstants.packed(matrix, form: form) { memory in
             RecurrentWeights.stored(
                 memory,
+                factor,
                 isHalf: matrix.scalarType == .float16,
                 terms: matrix.shape[1],
                 cell,
@@ -120,6 +123,7 @@ struct RecurrentSource: Sendable {
             withExtendedLifetime(matrix) {
                 RecurrentWeights.packed(
                     source(matrix),
+                    factor,
                     terms: matrix.shape[1],
                     cell,
                     hiddenSize: hiddenSize,

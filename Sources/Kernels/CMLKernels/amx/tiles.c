@@ -1,5 +1,6 @@
 // The kernels with matrix tiles, and the tables of AVX-512.
 #include "tiles.h"
+#include "../codes/codes.h"
 #include "../integer/dots.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -20,6 +21,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void make_tables(void) {
     unsigned a = 7, b = 0, c = 0, d = 0;
     best = __builtin_cpu_supports("avx512vnni") ? *cml_avx512_dots_table() : cml_isa_avx512;
+    if (__builtin_cpu_supports("avx512vbmi")) cml_look_up_bytes(&best);
     __asm__("cpuid" : "+a"(a), "+b"(b), "+c"(c), "+d"(d));
     const int has_tiles = d >> 24 & 1, has_bfloat16 = d >> 22 & 1, has_bytes = d >> 25 & 1;
     a = 1;

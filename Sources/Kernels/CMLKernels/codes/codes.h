@@ -26,3 +26,5 @@ static inline long cml_scaled_row(const cml_codes *c) { return c->k + cml_codes_
 // Divides every element by 16^i, i its place among eight (6 for the last); the sums of the blocks follow. Returns 0 if one of
 // them is infinite or not a number: codes are stored plus 8, and subtracting 8 times such a sum gives no number.
 int cml_scale_row(const cml_codes *c, const float *row, float *result);
+// Gives a table of AVX-512 the kernels of palettes of 8 bits that need AVX512-VBMI.
+void cml_look_up_bytes(cml_isa *table);

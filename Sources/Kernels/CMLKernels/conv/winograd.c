@@ -73,12 +73,6 @@ cml_conv_method cml_conv_choose(const cml_conv_shape *s) {
     return 4 * used >= 3 * covered ? CML_CONV_WINOGRAD_4 : CML_CONV_DIRECT;
 }
 
-static const double filter_4[6][3] = {
-    {1.0 / 4, 0, 0}, {-1.0 / 6, -1.0 / 6, -1.0 / 6}, {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-    {1.0 / 24, 1.0 / 12, 1.0 / 6}, {1.0 / 24, -1.0 / 12, 1.0 / 6}, {0, 0, 1},
-};
-static const double filter_2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-
 typedef struct {
     const cml_isa *isa;
     const cml_conv_shape *shape;
@@ -88,31 +82,17 @@ typedef struct {
     float *packed;
 } pack_job;
 
-// Copies a tap of a panel's filters for one input channel, 0 for columns without a filter.
-static void read_tap(const pack_job *j, long at, long columns, double *tap) {
-    memset(tap, 0, sizeof(double) * (size_t)j->isa->panel);
-    if (j->storage == CML_F32) {
-        const float *source = (const float *)j->source + at;
-        for (long o = 0; o < columns; o++) tap[o] = source[o * j->o_stride];
-        return;
-    }
-    for (long o = 0; o < columns; o++) {
-        float value;
-        j->isa->widen((const uint16_t *)j->source + at + o * j->o_stride, &value, 1);
-        tap[o] = value;
-    }
-}
+// Terms whose taps are gathered at a time.
+#define BLOCK_TERMS 16
 
-// result = filter · parts, for each column; with one position a copy of the first part.
-static void transform_filter(double (*result)[CML_MAX_PANEL], long width, long positions, const double (*filter)[3],
-                             const double *first, const double *second, const double *third) {
-    if (positions == 1) {
-        memcpy(result[0], first, sizeof(double) * (size_t)width);
-        return;
-    }
-    for (long p = 0; p < positions; p++) {
-        const double a = filter[p][0], b = filter[p][1], c = filter[p][2];
-        for (long o = 0; o < width; o++) result[p][o] = a * first[o] + b * second[o] + c * third[o];
+// Copies the taps of a filter for `count` successive input channels to result[channel][tap][0].
+static void read_taps(const pack_job *j, long at, long count, long taps, float *result, long step) {
+    for (long i = 0; i < count; i++, at += j->i_stride, result += taps * step) {
+        float wide[9];
+        const float *source = wide;
+        if (j->storage == CML_F32) source = (const float *)j->source + at;
+        else j->isa->widen((const uint16_t *)j->source + at, wide, taps);
+        for (long tap = 0; tap < taps; tap++) result[tap * step] = source[tap];
     }
 }
 
@@ -124,24 +104,17 @@ static void pack_panel(void *context, long index, int worker) {
     const long width = j->isa->panel, inputs = s->in_channels / s->groups, outputs = s->out_channels / s->groups;
     const long group = index / j->panels, panel = index % j->panels, terms = s->kernel[0] * inputs;
     const long columns = outputs - panel * width < width ? outputs - panel * width : width;
-    const side tall = side_of(s, 1), wide = side_of(s, 2);
-    const double(*filter)[3] = s->method == CML_CONV_WINOGRAD_4 ? filter_4 : filter_2;
-    const long rows = s->kernel[1], across = s->kernel[2], all = s->groups * j->panels;
-    for (long term = 0; term < terms; term++) {
-        const long depth = term / inputs, i = term % inputs;
-        const long at = group * j->g_stride + panel * width * j->o_stride + i * j->i_stride + depth * rows * across;
-        // All columns at once: the taps, and these transformed along one axis, [tap across][position].
-        double g[3][CML_MAX_PANEL], half[3][6][CML_MAX_PANEL], whole[6][CML_MAX_PANEL];
-        for (long x = 0; x < across; x++) {
-            for (long y = 0; y < rows; y++) read_tap(j, at + y * across + x, columns, g[y]);
-            transform_filter(half[x], width, tall.positions, filter, g[0], g[1], g[2]);
-        }
-        for (long y = 0; y < tall.positions; y++) {
-            transform_filter(whole, width, wide.positions, filter, half[0][y], half[1][y], half[2][y]);
-            for (long x = 0; x < wide.positions; x++) {
-                float *target = j->packed + (((y * wide.positions + x) * all + index) * terms + term) * width;
-                for (long o = 0; o < width; o++) target[o] = (float)whole[x][o];
-            }
+    const long taps = s->kernel[1] * s->kernel[2], position_step = s->groups * j->panels * terms * width;
+    float block[BLOCK_TERMS * 9 * CML_MAX_PANEL];
+    memset(block, 0, sizeof block);
+    for (long depth = 0; depth < s->kernel[0]; depth++) {
+        for (long first = 0; first < inputs; first += BLOCK_TERMS) {
+            const long count = inputs - first < BLOCK_TERMS ? inputs - first : BLOCK_TERMS;
+            const long at = group * j->g_stride + panel * width * j->o_stride + first * j->i_stride + depth * taps;
+            for (long o = 0; o < columns; o++) read_taps(j, at + o * j->o_stride, count, taps, block + o, width);
+            for (long i = 0; i < count; i++)
+                j->isa->winograd_filter_panel(block + i * taps * width, s->method, s->kernel[1], s->kernel[2],
+                                              j->packed + (index * terms + depth * inputs + first + i) * width, position_step);
         }
     }
 }

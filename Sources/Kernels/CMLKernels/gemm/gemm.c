@@ -15,6 +15,11 @@
 #define LEAST_ROWS 32
 #define LEAST_PANELS 12
 
+// The distance at which streamed weights are prefetched.  The second, for AVX-512, is a page: a processor's own prefetching
+// ends with each.
+#define PREFETCH_BYTES 2048
+#define PREFETCH_BYTES_WIDE 4096
+
 typedef struct {
     const cml_isa *isa;
     const cml_gemm_call *call;
@@ -142,7 +147,7 @@ static void multiply(void *context, long index, int worker) {
     const cml_epilogue *e = &call->epilogue;
     static const long zero = 0;
 
-    cml_stream stream = {.prefetch_bytes = 2048, .codes = codes};
+    cml_stream stream = {.prefetch_bytes = isa->vector == 16 ? PREFETCH_BYTES_WIDE : PREFETCH_BYTES, .codes = codes};
     cml_tile *t = &stream.tile;
     t->lda = call->lda;
     t->ldc = call->ldc;

@@ -34,6 +34,8 @@ int cml_isa_identifier(const cml_isa *isa);
 const char *cml_isa_name(const cml_isa *isa);
 // Columns of one panel of packed weights.
 long cml_isa_panel_width(const cml_isa *isa);
+// Whether few rows are multiplied by palettes of 256 half-floats in less time than by half-floats.
+bool cml_isa_looks_up_bytes(const cml_isa *isa);
 
 // For tests: a second table of the same kernels that counts the calls of its rows; null when the processor lacks them.
 const cml_isa *cml_isa_counting(int isa);

@@ -76,6 +76,7 @@ const cml_isa *cml_isa_enter(const cml_isa *isa) {
 int cml_isa_identifier(const cml_isa *isa) { return isa->identifier; }
 const char *cml_isa_name(const cml_isa *isa) { return isa->name; }
 long cml_isa_panel_width(const cml_isa *isa) { return isa->panel; }
+bool cml_isa_looks_up_bytes(const cml_isa *isa) { return isa->looks_up_bytes != 0; }
 
 const cml_isa *cml_isa_low(const cml_isa *isa) {
     return isa->identifier == CML_ISA_AVX512 ? cml_avx512_low_table() : NULL;

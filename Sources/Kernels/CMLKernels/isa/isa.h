@@ -79,6 +79,7 @@ struct cml_isa {
     const char *name;
     long vector, panel, rows;                          // floats per register, columns per panel, rows per tile
     int low, byte_tiles;                               // products of half-floats in bfloat16; those of bytes with tiles: amx/
+    int looks_up_bytes;                                // see cml_isa_looks_up_bytes
 #define CML_KERNELS(kernel, row, functions) const kernel *row;
 #define CML_KERNEL(result, row, parameters) result(*row) parameters;
 #include "templates.inc"

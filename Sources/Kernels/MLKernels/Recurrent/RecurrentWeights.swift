@@ -55,8 +55,15 @@ package final class RecurrentWeights: Sendable {
             cell,
             inputSize: inputSize,
             hiddenSize: hiddenSize,
-            input: Self.packed(inputWeights, terms: inputSize, cell, hiddenSize: hiddenSize, gateOrder: order),
-            recurrent: Self.packed(recurrentWeights, terms: hiddenSize, cell, hiddenSize: hiddenSize, gateOrder: order),
+            input: Self.packed(inputWeights, .input, terms: inputSize, cell, hiddenSize: hiddenSize, gateOrder: order),
+            recurrent: Self.packed(
+                recurrentWeights,
+                .state,
+                terms: hiddenSize,
+                cell,
+                hiddenSize: hiddenSize,
+                gateOrder: order
+            ),
             bias: bias,
             recurrentBias: recurrentBias,
             gateOrder: order,
@@ -64,9 +71,20 @@ package final class RecurrentWeights: Sendable {
         )
     }
 
+    /// What a matrix is multiplied by.
+    package enum Factor: Sendable {
+        /// The inputs of all steps at once, in bfloat16 where the current table has low precision.
+        case input
+        /// The state of one step after another, always in single precision.
+        case state
+
+        fileprivate var kernels: KernelTable { self == .input ? .current : .current.exact }
+    }
+
     /// A matrix of `terms` columns in the kernels' order of gates.
     package static func packed(
         _ source: Source,
+        _ factor: Factor,
         terms: Int,
         _ cell: Cell,
         hiddenSize: Int,
@@ -80,7 +98,7 @@ package final class RecurrentWeights: Sendable {
             return PackedWeights(scattered, terms: terms, columns: columns, layout: .columnsByTerms)
         case .half(let rows):
             let scattered = scattered(rows, positions, columns: columns, terms: terms)
-            return KernelTable.current.exact.perform {
+            return factor.kernels.perform {
                 PackedWeights(half: scattered, terms: terms, columns: columns, layout: .columnsByTerms)
             }
         }
@@ -89,13 +107,14 @@ package final class RecurrentWeights: Sendable {
     /// The same for a matrix that was packed before; see `PackedWeights.init(stored:…)`.
     package static func stored(
         _ memory: AlignedMemory,
+        _ factor: Factor,
         isHalf: Bool,
         terms: Int,
         _ cell: Cell,
         hiddenSize: Int
     ) -> PackedWeights? {
         let columns = columns(cell, hiddenSize: hiddenSize)
-        return KernelTable.current.exact.perform {
+        return factor.kernels.perform {
             PackedWeights(stored: memory, isHalf: isHalf, terms: terms, columns: columns, layout: .columnsByTerms)
         }
     }

@@ -29,8 +29,8 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
     /// The table with this one's other kernels that multiplies half-precision weights and single-precision numbers, rounded to
     /// bfloat16, with sums in single precision; `nil` when the processor has no matrix tiles (AMX) for that.
     ///
-    /// Results differ by the rounding of factors to 8 bits. Weights in single precision, compressed ones and those of grouped
-    /// and recurrent layers are multiplied exactly.
+    /// Results differ by the rounding of factors to 8 bits. Weights in single precision, compressed ones, those of grouped
+    /// layers and the state's weights of recurrent layers are multiplied exactly.
     package var lowPrecision: KernelTable? { cml_isa_low(address).map { KernelTable($0) } }
 
     /// Whether this is a table of `lowPrecision`.
@@ -49,6 +49,9 @@ package struct KernelTable: Sendable, Hashable, CustomStringConvertible {
     package var instructionSet: InstructionSet {
         InstructionSet(rawValue: Int(cml_isa_identifier(address))) ?? .sse2
     }
+
+    /// Whether few rows are multiplied by palettes of 256 half-precision numbers in less time than by half-precision weights.
+    package var looksUpBytes: Bool { cml_isa_looks_up_bytes(address) }
 
     /// The instruction set and, where weights are packed for matrix tiles, the kind of these: tables with the same description
     /// pack weights alike.

@@ -75,11 +75,12 @@ struct CompressedWeightsTests {
         }
 
         /// Whether products read half floats in less time.
-        func isExpanded(_ set: InstructionSet, _ type: ScalarType, rows: Int) -> Bool {
-            switch self {
+        func isExpanded(_ kernels: KernelTable, _ type: ScalarType, rows: Int) -> Bool {
+            let set = kernels.instructionSet
+            return switch self {
             case .affine, .affineUnsigned, .blocks, .blocksUnsigned: false
             case .palette6: !(type == .float16 && (set == .avx512 || set == .avx2 && rows <= 2))
-            case .palette8: true
+            case .palette8: !(type == .float16 && kernels.looksUpBytes)
             default: set == .sse2 || set == .neon
             }
         }
@@ -150,7 +151,7 @@ struct CompressedWeightsTests {
                     }
                     let isExpanded = found.kernels[0].hasSuffix("fp16") || found.kernels[0].hasSuffix("fp32")
                     #expect(
-                        isExpanded == form.isExpanded(kernels.instructionSet, type, rows: rows),
+                        isExpanded == form.isExpanded(kernels, type, rows: rows),
                         "\(kernels) \(form)"
                     )
                     #expect(wanted.kernels == ["gemm \(type.milName)"])
