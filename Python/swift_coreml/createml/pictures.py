@@ -207,6 +207,7 @@ class ObjectDetector(_PictureModel):
         max_iterations: Optional[int] = None,
         feature_extractor: Optional[str] = None,
         mirror_images: bool = True,
+        turn_images: bool = False,
     ) -> ObjectDetector:
         """Trains on annotated images.
 
@@ -225,13 +226,15 @@ class ObjectDetector(_PictureModel):
         checkpoint_interval: the number of iterations between two checkpoints.
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         batch_size: the number of views of images in an iteration, 1 to 256; 16 if left out.
-        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of images if left out, two thirds of that
-            with learned features.
+        max_iterations: the maximum number of iterations; 1,200 to 4,000 by the number of images if left out, up to half more
+            with turned images, two thirds of it with learned features.
         feature_extractor: "efficientnet-lite0", or "learned" for features that are learned from the training images.
             Without it, the features are those of efficientnet-lite0 if that is installed, or else learned, about which there is
             a `TrainingWarning`.
         mirror_images: whether half of the views are mirror images; False for objects that differ from their mirror images, such
             as playing cards, letters and signs.
+        turn_images: whether views are turned by any angle; True for objects that lie in any direction, such as cards on a
+            table.
         """
         with Files(session) as files:
             options, table = files.annotated(data, image, annotations, images)
@@ -249,7 +252,7 @@ class ObjectDetector(_PictureModel):
                 table, validation_table,
                 {
                     "batch_size": batch_size, "max_iterations": max_iterations, "feature_extractor": feature_extractor,
-                    "mirror_images": mirror_images,
+                    "mirror_images": mirror_images, "turn_images": turn_images,
                 },
                 session, checkpoint_interval, progress)
         if feature_extractor is None:

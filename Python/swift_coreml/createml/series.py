@@ -205,7 +205,7 @@ class HandPoseClassifier(_KeypointClassifier):
         progress: Progress = "auto",
         batch_size: int = 32,
         maximum_iterations: int = 80,
-        augmentations: Sequence[str] = (),
+        augmentations: Sequence[str] = ("rotate",),
     ) -> HandPoseClassifier:
         """Trains on labelled poses.
 
@@ -220,7 +220,8 @@ class HandPoseClassifier(_KeypointClassifier):
         progress: whether to show progress; "auto" in terminals and notebooks; or a function that gets each report.
         batch_size: the mini-batch size.
         maximum_iterations: the maximum number of iterations.
-        augmentations: transformations that add examples: horizontallyFlip, rotate, scale, translate.
+        augmentations: transformations that add examples: horizontallyFlip, rotate (by up to 20 degrees either way), scale,
+            translate.
         """
         return cls._trained_on(
             data,

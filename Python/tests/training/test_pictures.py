@@ -451,6 +451,8 @@ def test_a_detector_without_pretrained_features_says_so(tmp_path, monkeypatch):
     assert "not installed" not in asked.warnings[0]
     plain = createml.ObjectDetector.train(tmp_path / "data", feature_extractor="learned", mirror_images=False, **options)
     assert saved(plain, tmp_path) != saved(asked, tmp_path)
+    turned = createml.ObjectDetector.train(tmp_path / "data", feature_extractor="learned", turn_images=True, **options)
+    assert saved(turned, tmp_path) != saved(asked, tmp_path)
 
 
 # Styles

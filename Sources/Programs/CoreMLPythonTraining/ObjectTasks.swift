@@ -42,6 +42,7 @@ enum ObjectTasks {
             if let size = try given.integer("batchSize") { parameters.batchSize = size }
             if let count = try given.integer("maxIterations") { parameters.maxIterations = count }
             if let mirrors = try given.flag("mirrorImages") { parameters.mirrorsImages = mirrors }
+            if let turns = try given.flag("turnImages") { parameters.turnsImages = turns }
             if let extractor = try given.choice("featureExtractor", FeatureExtractor.self) {
                 switch extractor {
                 case .learned: parameters.learnsFeatures = true

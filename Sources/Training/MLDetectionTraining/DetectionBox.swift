@@ -38,6 +38,10 @@ package struct DetectionBox: Sendable, Hashable, Codable {
 package struct DetectionObject: Sendable, Hashable, Codable {
     package var label: Int
     package var box: DetectionBox
+    /// Whether the box is exact: those of a view that is turned by other than quarter turns are not.
+    package internal(set) var isExact = true
+
+    private enum CodingKeys: String, CodingKey { case label, box }
 
     package init(label: Int, box: DetectionBox) {
         self.label = label

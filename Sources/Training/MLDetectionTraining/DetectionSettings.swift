@@ -10,18 +10,22 @@ package struct DetectionSettings: Sendable, Hashable {
     package var labelCount: Int
     /// Whether half of the views are mirror images.
     package var mirrorsImages: Bool
+    /// Whether views are turned by any angle.
+    package var turnsImages: Bool
     package var seed: UInt64 = 42
 
     package init(
         iterations: Int,
         batchSize: Int = DetectionSettings.defaultBatchSize,
         labelCount: Int,
-        mirrorsImages: Bool = true
+        mirrorsImages: Bool = true,
+        turnsImages: Bool = false
     ) {
         self.iterations = iterations
         self.batchSize = batchSize
         self.labelCount = labelCount
         self.mirrorsImages = mirrorsImages
+        self.turnsImages = turnsImages
     }
 
     package static let defaultBatchSize = 16
@@ -29,11 +33,13 @@ package struct DetectionSettings: Sendable, Hashable {
     /// The largest number of `automaticIterations`.
     package static let maximumAutomaticIterationCount = 4000
 
-    /// The number of iterations for a number of images: more for many images, 1,200 to 4,000; two thirds of it where the
-    /// whole network is trained, which takes longer.
-    package static func automaticIterations(imageCount: Int, learnsFeatures: Bool) -> Int {
+    /// The number of iterations for a number of images: more for many images, 1,200 to 4,000; half more of it, up to 4,000,
+    /// with turned views, of which there are more kinds; two thirds of it where the whole network is trained, which takes
+    /// longer.
+    package static func automaticIterations(imageCount: Int, turnsImages: Bool, learnsFeatures: Bool) -> Int {
         let requested = 60 * imageCount / defaultBatchSize
-        let count = Swift.min(Swift.max((requested + 50) / 100 * 100, 1200), maximumAutomaticIterationCount)
+        let usual = Swift.max((requested + 50) / 100 * 100, 1200)
+        let count = Swift.min(turnsImages ? usual * 3 / 2 : usual, maximumAutomaticIterationCount)
         return learnsFeatures ? count * 2 / 3 : count
     }
 

@@ -90,6 +90,7 @@ struct DetectionTargets {
             }
         }
         centres[map + row * cells + column] = 1
+        guard object.isExact else { return }
         // An object's share grows with the logarithm of its area in pixels.
         let pixels = max(width * height * Double(DetectionGrid.stride * DetectionGrid.stride), 2)
         let sum = gaussians.reduce(0) { $0 + $1.value }

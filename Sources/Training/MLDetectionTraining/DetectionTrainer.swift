@@ -193,6 +193,7 @@ package struct DetectionTrainer: IterativeTraining {
                     try decode(work[index].file),
                     work[index].objects,
                     mirrors: settings.mirrorsImages,
+                    turns: settings.turnsImages,
                     &random
                 )
                 result = .success(CachedView(features: try source.features(of: view.image), objects: view.objects))

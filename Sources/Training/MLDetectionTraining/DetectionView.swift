@@ -7,6 +7,8 @@ package struct DetectionView: Sendable {
     package var image: Bitmap
     package var objects: [DetectionObject]
 
+    /// The share of the views that are not turned where others are.
+    static let uprightShare = 0.4
     /// The least share of an object that a view shows for the object to count.
     static let minimumShare = 0.3
     /// The value of the colours around the image.
@@ -20,11 +22,13 @@ package struct DetectionView: Sendable {
     }
 
     /// A random view of an image: a part of it, or all of it with a margin; with `mirrors` in half of the cases
-    /// mirrored; in other light.
+    /// mirrored; in other light. With `turns` most views are turned by zero to three quarter turns, and half of these by up to
+    /// 45° more or less.
     package static func random(
         _ image: Bitmap,
         _ objects: [DetectionObject],
         mirrors: Bool,
+        turns: Bool,
         _ source: inout SplitMix64
     ) -> DetectionView {
         let bitmap = image.converted(to: .rgba)
@@ -40,8 +44,26 @@ package struct DetectionView: Sendable {
             let top = uniform(min(0, 1 - height), max(0, 1 - height))
             frame = DetectionBox(left: left, top: top, right: left + width, bottom: top + height)
         }
-        var view = DetectionView(image: crop(bitmap, frame), objects: [])
-        view.objects = objects.compactMap { visiblePart($0, frame) }
+        var view: DetectionView
+        let isTurned = turns && unit() >= uprightShare
+        let quarters = isTurned ? Int(unit() * 4) : 0
+        let tilt = isTurned && unit() < 0.5 ? uniform(-.pi / 4, .pi / 4) : 0
+        if quarters == 0, tilt == 0 {
+            view = DetectionView(image: crop(bitmap, frame), objects: objects.compactMap { visiblePart($0, frame) })
+        } else {
+            let (width, height) = (frame.width * Double(bitmap.width), frame.height * Double(bitmap.height))
+            var turned = TurnedFrame(width: width, height: height, quarters: quarters, tilt: tilt)
+            turned.place(in: bitmap, unit(), unit())
+            view = DetectionView(
+                image: turned.image(of: bitmap, side: DetectionGrid.side, margin: margin),
+                objects: objects.compactMap { object in
+                    let (box, isExact) = turned.box(of: object.box, in: bitmap)
+                    var result = DetectionObject(label: object.label, box: box)
+                    result.isExact = isExact
+                    return visiblePart(result, .whole)
+                }
+            )
+        }
         if unit() < 0.5, mirrors {
             view.image = view.image.upright(fromExifOrientation: 2)
             for index in view.objects.indices {
@@ -101,7 +123,9 @@ package struct DetectionView: Sendable {
             right: (visible.right - frame.left) / frame.width,
             bottom: (visible.bottom - frame.top) / frame.height
         )
-        return DetectionObject(label: object.label, box: box)
+        var result = object
+        result.box = box
+        return result
     }
 }
 

@@ -16,6 +16,7 @@ struct TrainObject: ParsableCommand {
                 --resume session/
               coreml train object labels.csv --images photos/ --iterations 2000
               coreml train object signs/ --no-mirror
+              coreml train object cards/ --no-mirror --turn
               coreml train object cells/ --extractor learned
               coreml train object boxes.json --units normalized --anchor top-left
               coreml predict Cards.mlmodel table.jpg --draw found.png
@@ -29,7 +30,8 @@ struct TrainObject: ParsableCommand {
             Images that cannot be read, images of another shape than their annotations state, and boxes that are empty \
             or outside are left out and listed. Images are stretched to 320 × 320 pixels, as 'coreml predict' does with \
             the model. Training uses crops, mirror images and changed lighting, new ones in each iteration; use --no-mirror \
-            for objects that differ from their mirror images, such as playing cards, letters and signs. Without --extractor \
+            for objects that differ from their mirror images, such as playing cards, letters and signs, and --turn for objects \
+            that lie in any direction, such as cards on a table, cells and buildings from above. Without --extractor \
             the features are those of efficientnet-lite0 if it is installed; otherwise a small network is trained as a \
             whole, as with '--extractor learned', with a warning: such detectors suit simple shapes and colours.
 
@@ -43,8 +45,8 @@ struct TrainObject: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The maximum number of iterations; 1,200 to 4,000 by the number of images if left out, two thirds of that with \
-            learned features.
+            The maximum number of iterations; 1,200 to 4,000 by the number of images if left out, up to half more with \
+            --turn, two thirds of it with learned features.
             """
         )
     )
@@ -62,6 +64,8 @@ struct TrainObject: ParsableCommand {
     var extractor: ObjectExtractor?
     @Flag(inversion: .prefixedNo, help: "Whether half of the views of images are mirror images.")
     var mirror = true
+    @Flag(help: "Whether views of images are turned by any angle.")
+    var turn = false
     @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
@@ -92,6 +96,7 @@ struct TrainObject: ParsableCommand {
             algorithm: .transferLearning(.objectPrint(revision: 1))
         )
         parameters.mirrorsImages = mirror
+        parameters.turnsImages = turn
         parameters.learnsFeatures = extractor == .learned
         let warning = LearnedFeatures.warning(before: parameters)
         if let warning { FileHandle.standardError.write(Data("warning: \(warning)\n".utf8)) }

@@ -10,7 +10,7 @@ struct TrainHandPose: ParsableCommand {
               coreml extractor install mediapipe-hands
               coreml train hand-pose signs/ -o Signs.mlmodel --report signs.html
               coreml train hand-pose pictures.csv --file path --label sign --augment flip
-              coreml train hand-pose keypoints.json
+              coreml train hand-pose keypoints.json --augment none
 
             DATA is a folder with a folder of images for each label; a folder of images whose names begin with their \
             labels, such as fist.1.jpg; a .csv, .tsv or .json table of files, relative to the table, and labels; or a table of \
@@ -26,16 +26,21 @@ struct TrainHandPose: ParsableCommand {
     @OptionGroup var columns: PoseColumnOptions
     @Option(
         name: .customLong("augment"),
-        help: "Also train on augmented copies: flip, rotate, scale or translate; may be repeated."
+        help: ArgumentHelp(
+            """
+            Also train on augmented copies: flip, rotate (by up to 20 degrees either way), scale or translate; may be repeated; \
+            or none.
+            """
+        )
     )
-    var augmentations: [Augmentation] = []
+    var augmentations: [Augmentation] = [.rotate]
     @Option(help: "The maximum number of iterations.")
     var iterations = MLHandPoseClassifier.__Defaults.maximumIterations
     @OptionGroup var held: SplitOptions
     @OptionGroup var training: TrainingOptions
 
     enum Augmentation: String, ExpressibleByArgument, CaseIterable {
-        case flip, rotate, scale, translate
+        case flip, rotate, scale, translate, none
 
         var option: MLHandPoseClassifier.ImageAugmentationOptions {
             switch self {
@@ -43,11 +48,15 @@ struct TrainHandPose: ParsableCommand {
             case .rotate: .rotate
             case .scale: .scale
             case .translate: .translate
+            case .none: []
             }
         }
     }
 
     func validate() throws {
+        if augmentations.contains(.none), augmentations.count > 1 {
+            throw ValidationError("--augment none goes with no other --augment")
+        }
         guard iterations > 0 else { throw ValidationError("--iterations takes a number from 1") }
     }
 

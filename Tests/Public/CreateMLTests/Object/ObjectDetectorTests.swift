@@ -3,7 +3,9 @@ import CoreML
 import CreateML
 import Foundation
 import ImageIO
+import MLDetectionTraining
 import MLImages
+import MLNumerics
 import TabularData
 import Testing
 import Vision
@@ -158,12 +160,56 @@ import Vision
         #expect((metadata[.license] as? String ?? "") == "")
     }
 
-    @Test func `A session of learned features resumes to the same bytes, and mirror images change them`() async throws {
+    @Test func `Views show objects where their boxes are, and turned ones are turned`() throws {
+        let (width, height) = (120, 80)
+        var image = Bitmap(width: width, height: height, layout: .rgba)
+        for position in 0..<width * height {
+            let isInside = (72..<96).contains(position % width) && (8..<40).contains(position / width)
+            let color: [UInt8] = isInside ? [250, 20, 20, 255] : [20, 20, 250, 255]
+            image.pixels.replaceSubrange(4 * position..<4 * position + 4, with: color)
+        }
+        let object = DetectionObject(label: 0, box: DetectionBox(left: 0.6, top: 0.1, right: 0.8, bottom: 0.5))
+        for turns in [false, true] {
+            var (seen, wide, tilted) = (0, 0, 0)
+            for seed in 0..<80 {
+                var random = SplitMix64(seed: UInt64(seed))
+                let view = DetectionView.random(image, [object], mirrors: true, turns: turns, &random)
+                // A view may leave the object out.
+                guard let object = view.objects.first else { continue }
+                let (box, side) = (object.box, view.image.width)
+                seen += 1
+                func isObject(_ x: Double, _ y: Double) -> Bool {
+                    let (column, row) = (Int(x * Double(side)), Int(y * Double(side)))
+                    let pixel = 4 * (row * side + column)
+                    return view.image.pixels[pixel] > view.image.pixels[pixel + 2]
+                }
+                let share = object.isExact ? 0.1 : 0.45
+                for (x, y) in [(share, share), (1 - share, share), (share, 1 - share), (1 - share, 1 - share)] {
+                    #expect(isObject(box.left + x * box.width, box.top + y * box.height), "view \(seed)")
+                }
+                guard object.isExact else {
+                    tilted += 1
+                    continue
+                }
+                // The object is as wide as 24 / 120 and as high as 32 / 80 of the image.
+                if box.width > box.height { wide += 1 }
+                let outside = (box.left - 0.05, box.right + 0.05, (box.top + box.bottom) / 2)
+                if outside.0 > 0 { #expect(!isObject(outside.0, outside.2), "view \(seed)") }
+                if outside.1 < 1 { #expect(!isObject(outside.1, outside.2), "view \(seed)") }
+            }
+            #expect(seen > 50)
+            #expect(turns ? (20..<60).contains(tilted) : tilted == 0, "\(tilted) of \(seen) are tilted")
+            #expect(turns ? wide > 3 : wide < 8, "\(wide) of \(seen) are wide")
+        }
+    }
+
+    @Test func `A session of learned features resumes to the same bytes, and other views change them`() async throws {
         let files = try ObjectFixtures(count: 2)
-        func trained(_ name: String, _ limit: Int, mirrors: Bool = true) async throws -> Data {
+        func trained(_ name: String, _ limit: Int, mirrors: Bool = true, turns: Bool = false) async throws -> Data {
             var parameters = files.parameters(iterations: 4)
             parameters.learnsFeatures = true
             parameters.mirrorsImages = mirrors
+            parameters.turnsImages = turns
             let job = try MLObjectDetector.train(
                 trainingData: files.source,
                 annotationType: Self.form,
@@ -179,6 +225,7 @@ import Vision
             // It was requested, so nothing is missing.
             #expect(!detector.warnings[0].contains("not installed"))
             #expect(detector.modelParameters.mirrorsImages == mirrors)
+            #expect(detector.modelParameters.turnsImages == turns)
             let url = files.folder.file(name + ".mlmodel")
             try detector.write(to: url, metadata: MLModelMetadata(author: "A"))
             return try Data(contentsOf: url)
@@ -187,5 +234,6 @@ import Vision
         _ = try await trained("parts", 2)
         #expect(try await trained("parts", 4) == whole)
         #expect(try await trained("plain", 4, mirrors: false) != whole)
+        #expect(try await trained("turned", 4, turns: true) != whole)
     }
 }

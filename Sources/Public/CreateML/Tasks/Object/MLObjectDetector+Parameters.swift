@@ -40,8 +40,8 @@ extension MLObjectDetector {
         public var validation: ValidationData
         /// The number of views of pictures in an iteration, from 1 to 256; 16 if `nil`.
         public var batchSize: Int?
-        /// The maximum number of iterations, at least 1; 1,200 to 4,000 by the number of pictures if `nil`, or two thirds of
-        /// that with learned features.
+        /// The maximum number of iterations, at least 1; 1,200 to 4,000 by the number of pictures if `nil`, up to half
+        /// more of that with turned images, or two thirds of it with learned features.
         ///
         /// The learning rate falls towards this number: a session that is limited to fewer iterations ends before it has.
         public var maxIterations: Int?
@@ -56,6 +56,11 @@ extension MLObjectDetector {
         /// An addition to Apple's API. Turn it off for objects that differ from their mirror images, such as playing cards,
         /// letters and signs.
         public var mirrorsImages = true
+        /// Whether views of pictures are turned by any angle; `false` by default.
+        ///
+        /// An addition to Apple's API. Turn it on for objects that are seen from above or lie in any direction, such as
+        /// playing cards on a table, cells under a microscope, and aerial pictures.
+        public var turnsImages = false
         /// Whether a small network is trained on the pictures as a whole, without pretrained features; `false` by default.
         ///
         /// An addition to Apple's API. Such detectors suit objects of simple shapes and colours, such as cells; natural
@@ -117,6 +122,7 @@ extension MLObjectDetector.ModelParameters: CustomStringConvertible, CustomDebug
         Grid size: \(Int(gridSize.width)) × \(Int(gridSize.height))
         Features: \(learnsFeatures ? "learned from the images" : "EfficientNet-Lite0")
         Mirror images: \(mirrorsImages ? "yes" : "no")
+        Turned images: \(turnsImages ? "yes" : "no")
         """
     }
 

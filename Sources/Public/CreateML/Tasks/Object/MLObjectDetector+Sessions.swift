@@ -68,6 +68,7 @@ extension MLObjectDetector {
             form: form,
             learned: parameters.featureLearningCause,
             mirrorsImages: parameters.mirrorsImages,
+            turnsImages: parameters.turnsImages,
             extractors: parameters.extractors
         )
         try MLCreateError.translating {

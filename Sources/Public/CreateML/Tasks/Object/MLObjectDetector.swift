@@ -35,6 +35,7 @@ public struct MLObjectDetector: MLSessionTask, Sendable {
             algorithm: outcome.settings.revision.map { .transferLearning(.objectPrint(revision: $0)) } ?? .darknetYolo
         )
         parameters.mirrorsImages = outcome.settings.mirrorsImages
+        parameters.turnsImages = outcome.settings.turnsImages
         parameters.learnsFeatures = outcome.settings.learned != nil
         return parameters
     }

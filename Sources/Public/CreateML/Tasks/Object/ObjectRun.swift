@@ -16,6 +16,7 @@ struct ObjectSettings: Codable, Hashable, Sendable {
     /// Why features are learned from the pictures; `nil` for those of the installed extractor.
     var learned: FeatureLearningCause?
     var mirrorsImages: Bool
+    var turnsImages: Bool
     /// The folder of installed extractors; `nil` for the user's.
     var extractors: String?
 
@@ -66,6 +67,7 @@ struct ObjectRun: TrainingRun {
             SessionParameter("algorithm", settings.revision.map { "objectPrint \($0)" } ?? "darknetYolo"),
             SessionParameter("learnsFeatures", settings.learned != nil),
             SessionParameter("mirrorsImages", settings.mirrorsImages),
+            SessionParameter("turnsImages", settings.turnsImages),
         ]
     }
 
@@ -73,6 +75,7 @@ struct ObjectRun: TrainingRun {
         settings.iterations
             ?? DetectionSettings.automaticIterations(
                 imageCount: data.files.count { !$0.isValidation },
+                turnsImages: settings.turnsImages,
                 learnsFeatures: settings.learned != nil
             )
     }
@@ -116,7 +119,8 @@ struct ObjectRun: TrainingRun {
                     iterations: iterationCount,
                     batchSize: settings.batchSize,
                     labelCount: data.labels.count,
-                    mirrorsImages: settings.mirrorsImages
+                    mirrorsImages: settings.mirrorsImages,
+                    turnsImages: settings.turnsImages
                 )
             )
         }
