@@ -21,9 +21,10 @@ package struct DetectionView: Sendable {
         return DetectionView(image: fitted, objects: objects)
     }
 
-    /// A random view of an image: a part of it, or all of it with a margin; with `mirrors` in half of the cases
-    /// mirrored; in other light. With `turns` most views are turned by zero to three quarter turns, and half of these by up to
-    /// 45° more or less.
+    /// A random view of an image: a part of it, or all of it with a margin, in other light.
+    ///
+    /// With `mirrors` half of the views are mirrored. With `turns` most are turned by zero to three quarter turns, and half of
+    /// these by up to 45° more or less.
     package static func random(
         _ image: Bitmap,
         _ objects: [DetectionObject],
