@@ -12,6 +12,7 @@
 #pragma clang fp contract(fast)
 #include "../isa/vector.inc"
 #include "decode.inc"
+// What the end of a stream kernel calls: it needs no further instructions.
 #define prelu_row cml_isa_avx512.prelu_row
 #define BITS 8
 #define LINEAR 0
