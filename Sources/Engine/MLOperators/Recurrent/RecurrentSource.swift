@@ -108,6 +108,7 @@ struct RecurrentSource: Sendable {
     private func gates(_ matrix: Tensor, _ factor: RecurrentWeights.Factor, hiddenSize: Int) -> PackedWeights? {
         let order = gateOrder.map { $0.map(String.init).joined(separator: ",") } ?? "-"
         let kernels = KernelTable.current
+        // Only tables of low precision pack the two factors' weights differently.
         let name = kernels.isLowPrecision ? "gates \(factor)" : "gates"
         let form = "\(name) \(cell) \(hiddenSize) \(order) \(kernels)"
         return PackedConstants.packed(matrix, form: form) { memory in
