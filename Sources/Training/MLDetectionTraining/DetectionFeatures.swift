@@ -41,6 +41,14 @@ package enum DetectionSource: Sendable {
         }
     }
 
+    /// The share of a view's channels that an iteration leaves out, chosen at random, so that the head relies on none alone.
+    var dropout: Double {
+        switch self {
+        case .network: 0.2
+        case .pixels: 0
+        }
+    }
+
     /// The features of an image in the detector's size.
     ///
     /// - Throws: `.invalidInput` for values that are not finite, and the network's errors.
@@ -106,9 +114,16 @@ struct FeatureScaling: Sendable, Hashable {
         }
     }
 
-    /// The scaled features of views: [N, channels, sides, sides] for each array.
-    func tensors(_ views: [DetectionFeatures], sides: [Int]) -> [Tensor] {
-        means.indices.map { index in
+    /// The scaled features of views.
+    ///
+    /// - Parameters:
+    ///   - views: The features.
+    ///   - sides: The numbers of rows and columns of each array.
+    ///   - dropout: Which channels are left out; `nil` for none.
+    /// - Returns: [N, channels, sides, sides] for each array.
+    func tensors(_ views: [DetectionFeatures], sides: [Int], dropout: ChannelDropout? = nil) -> [Tensor] {
+        var dropout = dropout
+        return means.indices.map { index in
             let (mean, deviation) = (means[index], deviations[index])
             let area = sides[index] * sides[index]
             var result = Tensor(
@@ -120,7 +135,7 @@ struct FeatureScaling: Sendable, Hashable {
                 for view in views {
                     view.arrays[index].withUnsafeBufferPointer { source in
                         for channel in mean.indices {
-                            let (shift, factor) = (mean[channel], 1 / deviation[channel])
+                            let (shift, factor) = (mean[channel], (dropout?.next() ?? 1) / deviation[channel])
                             for element in channel * area..<(channel + 1) * area {
                                 target[position] = (Float(source[element]) - shift) * factor
                                 position += 1
@@ -131,5 +146,24 @@ struct FeatureScaling: Sendable, Hashable {
             }
             return result
         }
+    }
+}
+
+/// Random channels of views that are left out: their values are their means, and the others' differences from theirs grow, so
+/// that a sum over channels keeps its expectation (Srivastava and others 2014; whole channels: Tompson and others 2015).
+package struct ChannelDropout {
+    private let share: Double
+    private var random: SplitMix64
+
+    /// `nil` when the share is 0.
+    package init?(share: Double, seed: UInt64) {
+        guard share > 0 else { return nil }
+        self.share = share
+        random = SplitMix64(seed: seed)
+    }
+
+    /// The factor of the next channel.
+    package mutating func next() -> Float {
+        Double(random.next() >> 11) * 0x1p-53 < share ? 0 : Float(1 / (1 - share))
     }
 }

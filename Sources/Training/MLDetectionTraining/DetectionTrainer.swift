@@ -111,7 +111,12 @@ package struct DetectionTrainer: IterativeTraining {
         let targets = DetectionTargets(batch.map(\.objects), labels: settings.labelCount)
         trainer.learningRate = learningRate(iteration)
         var next = trainer
-        let inputs = scaling.tensors(batch.map(\.features), sides: source.sides) + targets.tensors
+        let dropout = ChannelDropout(
+            share: source.dropout,
+            seed: settings.seed &+ 0xA5A5_4A32_D192_ED03 &* UInt64(iteration + 1)
+        )
+        let inputs =
+            scaling.tensors(batch.map(\.features), sides: source.sides, dropout: dropout) + targets.tensors
         let outputs = try next.step(objective, inputs)
         let losses = outputs[..<3].map { Double($0.floatValues[0]) }
         guard losses[0].isFinite else {
@@ -126,9 +131,33 @@ package struct DetectionTrainer: IterativeTraining {
             means.include(tensor, at: index, share: isFirst ? 1 : Float(1 - decay))
         }
         iteration += 1
+        if isFinished, source.dropout > 0 { try findStatistics(scaling) }
         let first = newViews(iteration).lowerBound - window
         views = views.filter { $0.key >= first }
         return DetectionReport(loss: losses[0], centreLoss: losses[1], sideLoss: losses[2])
+    }
+
+    /// Replaces the moving means of the statistics by the statistics of the latest views, for the mean parameters and all
+    /// channels.
+    ///
+    /// Those of the iterations belong to features of which some are left out and the others grow, so that sums over them
+    /// vary more.
+    private mutating func findStatistics(_ scaling: FeatureScaling) throws(ModelError) {
+        let end = newViews(iteration).lowerBound
+        let numbers = Array(Swift.max(0, end - window)..<end)
+        try prepare(numbers)
+        let parameters = Array(means.tensors[..<trainer.parameters.count])
+        var count = 0
+        for start in stride(from: 0, through: numbers.count - settings.batchSize, by: settings.batchSize) {
+            let batch = numbers[start..<start + settings.batchSize].compactMap { views[$0] }
+            let targets = DetectionTargets(batch.map(\.objects), labels: settings.labelCount)
+            let inputs = scaling.tensors(batch.map(\.features), sides: source.sides) + targets.tensors
+            let outputs = try objective.run(inputs, parameters).outputs
+            count += 1
+            for (index, tensor) in outputs[3...].enumerated() {
+                means.include(tensor, at: parameters.count + index, share: 1 / Float(count))
+            }
+        }
     }
 
     /// The learning rate: it rises, then falls along a cosine.

@@ -203,6 +203,16 @@ import Vision
         }
     }
 
+    @Test func `Channels are left out at random, and the others make up for them`() throws {
+        #expect(ChannelDropout(share: 0, seed: 1) == nil)
+        var dropout = try #require(ChannelDropout(share: 0.2, seed: 1))
+        var same = dropout
+        let factors = (0..<10_000).map { _ in dropout.next() }
+        #expect(factors.prefix(100) == (0..<100).map { _ in same.next() }[...])
+        #expect(Set(factors) == [0, 1.25])
+        #expect(abs(factors.reduce(0, +) / 10_000 - 1) < 0.02)
+    }
+
     @Test func `A session of learned features resumes to the same bytes, and other views change them`() async throws {
         let files = try ObjectFixtures(count: 2)
         func trained(_ name: String, _ limit: Int, mirrors: Bool = true, turns: Bool = false) async throws -> Data {
