@@ -22,6 +22,22 @@ typedef struct {
 
 static long panel_bytes(long taps, long k) { return taps * (amx_round(k, TERMS) / TERMS) * 2 * AMX_TILE; }
 
+// The terms first..<first + count of a column at one tap, as they lie in a step: pairs, each with those of 16 columns.
+static void pack_terms(const pack_job *j, const uint16_t *source, long first, long count, uint16_t *target) {
+    uint16_t halves[TERMS];
+    float values[TERMS];
+    long outer = first / j->inner, inner = first % j->inner;
+    for (long i = 0; i < count; i++) {
+        halves[i] = source[outer * j->k_stride + inner * j->inner_stride];
+        if (++inner == j->inner) {
+            inner = 0;
+            outer++;
+        }
+    }
+    j->isa->widen(halves, values, count);
+    for (long i = 0; i < count; i++) target[i / 2 * 32 + i % 2] = rounded(values[i]);
+}
+
 static void pack_panel(void *context, long panel, int worker) {
     (void)worker;
     const pack_job *j = context;
@@ -31,13 +47,10 @@ static void pack_panel(void *context, long panel, int worker) {
     for (long column = 0; column < AMX_COLUMNS && panel * AMX_COLUMNS + column < j->n; column++) {
         const uint16_t *const source = j->source + (panel * AMX_COLUMNS + column) * j->n_stride;
         for (long tap = 0; tap < j->taps; tap++)
-            for (long term = 0; term < j->k; term++) {
-                const long at = tap * j->tap_stride + term / j->inner * j->k_stride + term % j->inner * j->inner_stride;
-                const long step = tap * steps + term / TERMS, pair = term % TERMS / 2;
-                const long tile = step * 2 + column / 16;
-                float value;
-                j->isa->widen(source + at, &value, 1);
-                target[tile * (AMX_TILE / 2) + pair * 32 + column % 16 * 2 + term % 2] = rounded(value);
+            for (long term = 0; term < j->k; term += TERMS) {
+                const long tile = (tap * steps + term / TERMS) * 2 + column / 16;
+                pack_terms(j, source + tap * j->tap_stride, term, j->k - term < TERMS ? j->k - term : TERMS,
+                           target + tile * (AMX_TILE / 2) + column % 16 * 2);
             }
     }
 }
