@@ -42,9 +42,10 @@ package struct Catalogue: Sendable {
     /// spells some fields differently.
     package func rule(forField name: String) -> LayerRule? { byField[name.lowercased()] }
 
-    /// The operators that only passes create.
+    /// The operators that only passes and rules for layers create.
     private static let passOperators: [any Operator.Type] = [
-        ConvolutionSeparable.self, FromGrid.self, IntegerProduct.self, OntoGrid.self, Relayout.self, ToGrid.self,
+        ConvolutionSeparable.self, DynamicLinear.self, FromGrid.self, IntegerProduct.self, OntoGrid.self, Relayout.self,
+        RoundRows.self, ToGrid.self,
     ]
 
     /// The operators that graph files may contain: those of `standard` and those that only passes create, by the names

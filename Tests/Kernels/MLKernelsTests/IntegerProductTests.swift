@@ -289,5 +289,35 @@ extension KernelTests {
             }
             return sums
         }
+
+        /// Rows of many lengths, of any size, of zeros and of numbers that are not finite.
+        @Test func rowsWithStepsOfTheirOwn() {
+            var source = NumberSource(seed: 8)
+            for terms in Array(1..<40) + [1000] {
+                let factors: [Float] = [1, 1e-20, 3e4, 0, 1, 1]
+                var x = factors.flatMap { factor in source.floats(terms).map { $0 * factor } }
+                x[4 * terms] = .infinity
+                x[6 * terms - 1] = .nan
+                forEachInstructionSet { set in
+                    var codes = [Int16](repeating: 99, count: x.count + 1)
+                    var steps = [Float](repeating: 99, count: factors.count)
+                    RowQuantizer.quantize(x, rows: factors.count, terms: terms, into: &codes, steps: &steps)
+                    var rounded = [Float](repeating: 99, count: x.count + 1)
+                    RowQuantizer.round(x, rows: factors.count, terms: terms, into: &rounded)
+                    #expect(codes.last == 99 && rounded.last == 99)
+                    for row in 0..<4 {
+                        let range = row * terms..<(row + 1) * terms
+                        let greatest = x[range].map(\.magnitude).max()!
+                        #expect(steps[row] == greatest / 127, "\(set)")
+                        for index in range {
+                            #expect(rounded[index] == Float(codes[index]) * steps[row], "\(set)")
+                            #expect(abs(rounded[index] - x[index]) <= greatest * 0.5001 / 127, "\(set)")
+                        }
+                    }
+                    #expect(!steps[4].isFinite && steps[5].isNaN)
+                    #expect(rounded[4 * terms..<6 * terms].allSatisfy { !$0.isFinite }, "\(set)")
+                }
+            }
+        }
     }
 }

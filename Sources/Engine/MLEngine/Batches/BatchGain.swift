@@ -35,7 +35,7 @@ struct BatchGain {
         }
         let result = operation.results.first.map { graph.type(of: $0).shape.map { $0.count ?? 1 } } ?? []
         switch operation.op {
-        case is Linear:
+        case is Linear, is DynamicLinear:
             addProduct(weights: shape(1).elementCount, rows: shape(0).dropLast().reduce(1, *))
         case is Convolution:
             addProduct(

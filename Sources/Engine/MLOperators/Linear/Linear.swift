@@ -104,7 +104,7 @@ extension Linear: LoweredFromLayers {
                 let bias =
                     parameters.hasBias_p
                     ? try context.weights(parameters.bias, shape: [outputs], name: "bias") : nil
-                var y = try context.add(Linear(), rows, weight, bias)
+                var y = try context.dense(rows, weight, bias, roundsInput: parameters.int8DynamicQuantize)
                 if channelsFirst {
                     let axes = (0..<(rank - 2)).map { Regroup.Axis.axis($0) }
                     y = try context.add(Regroup(axes + [.one, .one]), y)
@@ -129,7 +129,8 @@ extension Linear: LoweredFromLayers {
                 let bias =
                     parameters.hasBias_p
                     ? try context.weights(parameters.bias, shape: [outputs], name: "bias") : nil
-                try context.setOutputs([try context.add(Linear(), x, weight, bias)])
+                let y = try context.dense(x, weight, bias, roundsInput: parameters.int8DynamicQuantize)
+                try context.setOutputs([y])
             },
         ] + embeddingLayers
     }
@@ -173,6 +174,18 @@ extension Linear {
 }
 
 extension LayerContext {
+    /// x · weightᵀ + bias, where x is rounded to 8 bits first if the layer asks for it.
+    fileprivate mutating func dense(
+        _ x: ValueID,
+        _ weight: ValueID,
+        _ bias: ValueID?,
+        roundsInput: Bool
+    ) throws(ModelError) -> ValueID {
+        guard roundsInput else { return try add(Linear(), x, weight, bias) }
+        let y = try add(DynamicLinear(), x, weight)
+        return try bias.map { (bias) throws(ModelError) in try add(Binary<Add>(), y, bias) } ?? y
+    }
+
     /// Rows of a table: [..., 1] → [..., channels].
     ///
     /// The file stores the table as [channels, vocabulary].

@@ -116,7 +116,7 @@ private struct CostCount {
         case is ConvolutionTransposed:
             guard let x = operand(0), let weight = operand(1), let inputs = weight.first, inputs > 0 else { return nil }
             return (x.product * weight.product / inputs, operation.operands[safe: 2] == nil ? 0 : result)
-        case is Linear:
+        case is Linear, is DynamicLinear:
             guard let depth = operand(0)?.last else { return nil }
             return (result * depth, operation.operands[safe: 2] == nil ? 0 : result)
         case let product as MatMul:

@@ -45,3 +45,9 @@ void cml_fake_quantize(const cml_isa *isa, const float *x, const cml_quantizer *
 // y = step * x.
 void cml_dequantize(const cml_isa *isa, const int16_t *x, float step, float *y, long count);
 void cml_dequantize_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count);
+
+// Rows of `terms` floats, each with a step of its own, the greatest magnitude in it / 127: y = round(x * 127 / greatest) and
+// steps[row]; of cml_round_rows the integers times the step, where y may be x.  The step of a row that is not finite is
+// not finite either.
+void cml_quantize_rows(const cml_isa *isa, const float *x, long rows, long terms, int16_t *y, float *steps);
+void cml_round_rows(const cml_isa *isa, const float *x, long rows, long terms, float *y);

@@ -1,5 +1,6 @@
 // Packing of integer weights, and quantisation and dequantisation.
 #include "../amx/amx.h"
+#include "../threads/division.h"
 #include <stdatomic.h>
 #include <string.h>
 
@@ -190,4 +191,38 @@ void cml_dequantize(const cml_isa *isa, const int16_t *x, float step, float *y, 
 void cml_dequantize_bytes(const cml_isa *isa, const uint8_t *x, float step, float *y, long count) {
     pass p = {.isa = isa, .whole_bytes = x, .step = step, .y = y, .count = count};
     run(&p, dequantize_part);
+}
+
+typedef struct {
+    const cml_isa *isa;
+    const float *x;
+    long terms;
+    int16_t *codes;
+    float *steps, *y;
+    cml_division division;
+} row_pass;
+
+static void quantize_rows(void *context, long task, int worker) {
+    (void)worker;
+    const row_pass *p = context;
+    for (long row = task * p->division.each, end = cml_division_end(&p->division, task); row < end; row++) {
+        const float *x = p->x + row * p->terms, greatest = p->isa->greatest_magnitude(x, p->terms);
+        const cml_quantizer grid = {greatest > 0 ? 127 / greatest : 0, greatest / 127, -127, 127};
+        if (p->y) {
+            p->isa->fake_quantize(x, &grid, p->y + row * p->terms, p->terms);
+        } else {
+            p->isa->quantize(x, &grid, p->codes + row * p->terms, p->terms);
+            p->steps[row] = grid.step;
+        }
+    }
+}
+
+void cml_quantize_rows(const cml_isa *isa, const float *x, long rows, long terms, int16_t *y, float *steps) {
+    row_pass p = {isa, x, terms, y, steps, NULL, cml_divide(rows, 2 * terms)};
+    cml_parallel_for(p.division.tasks, quantize_rows, &p);
+}
+
+void cml_round_rows(const cml_isa *isa, const float *x, long rows, long terms, float *y) {
+    row_pass p = {isa, x, terms, NULL, NULL, y, cml_divide(rows, 2 * terms)};
+    cml_parallel_for(p.division.tasks, quantize_rows, &p);
 }

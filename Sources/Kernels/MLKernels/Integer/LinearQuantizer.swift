@@ -44,6 +44,45 @@ package struct LinearQuantizer: Hashable, Sendable {
     }
 }
 
+/// Linear quantisation of rows, each with a step of its own: the greatest magnitude in it / 127.
+///
+/// The step of a row that is not finite is not finite either.
+package enum RowQuantizer {
+    /// `y = round(x / steps[row])`, integers of −127…127.
+    ///
+    /// - Parameters:
+    ///   - x: Numbers [rows, terms].
+    ///   - rows: The number of rows.
+    ///   - terms: The number of elements of a row.
+    ///   - y: The integers [rows, terms].
+    ///   - steps: The steps [rows].
+    package static func quantize(
+        _ x: UnsafePointer<Float>,
+        rows: Int,
+        terms: Int,
+        into y: UnsafeMutablePointer<Int16>,
+        steps: UnsafeMutablePointer<Float>
+    ) {
+        cml_quantize_rows(cml_isa_current(), x, rows, terms, y, steps)
+    }
+
+    /// `y = steps[row] · round(x / steps[row])`; `y` may be `x`.
+    ///
+    /// - Parameters:
+    ///   - x: Numbers [rows, terms].
+    ///   - rows: The number of rows.
+    ///   - terms: The number of elements of a row.
+    ///   - y: The rounded numbers [rows, terms].
+    package static func round(
+        _ x: UnsafePointer<Float>,
+        rows: Int,
+        terms: Int,
+        into y: UnsafeMutablePointer<Float>
+    ) {
+        cml_round_rows(cml_isa_current(), x, rows, terms, y)
+    }
+}
+
 /// Quantised integers in memory.
 ///
 /// Pointers must stay valid as long as they are used.
