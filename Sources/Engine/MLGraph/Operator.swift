@@ -71,12 +71,19 @@ package protocol DifferentiableOperator: Operator {
     /// Whether this form of a generic operator has a gradient.
     static var hasGradient: Bool { get }
 
+    /// The form of the operator that a network learns with: further results, after those of this form, are what the
+    /// gradient rule reads of the computation.
+    ///
+    /// The operator itself when the rule reads operands and results only.
+    var recording: any DifferentiableOperator { get }
+
     /// Adds the gradient of the operands to the graph, given the gradients of the results.
     func gradient(_ context: inout GradientContext) throws(ModelError)
 }
 
 extension DifferentiableOperator {
     package static var hasGradient: Bool { true }
+    package var recording: any DifferentiableOperator { self }
 }
 
 /// An operation's role in the choice between row-major and channels-last memory.

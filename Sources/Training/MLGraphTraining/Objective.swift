@@ -90,12 +90,15 @@ private struct Differentiation {
                 at: operation.location
             )
         }
+        let isReached = operands.contains { $0.map(reached.contains) ?? false }
+        var op = operation.op
+        if isReached, let differentiable = op as? any DifferentiableOperator { op = differentiable.recording }
         builder.location = operation.location
-        let results = try builder.append(operation.op, operands, names: operation.results.map { graph[$0].name })
+        let results = try builder.append(op, operands, names: operation.results.map { graph[$0].name })
         for (old, new) in zip(operation.results, results) { map[old] = new }
-        guard operands.contains(where: { $0.map(reached.contains) ?? false }) else { return }
+        guard isReached else { return }
         for result in results where builder.type(of: result).scalarType.isFloat { reached.insert(result) }
-        tape.append(Operation(operation.op, operands: operands, results: results, location: operation.location))
+        tape.append(Operation(op, operands: operands, results: results, location: operation.location))
     }
 
     mutating func finished() throws(ModelError) -> Graph {

@@ -78,5 +78,31 @@ extension KernelTests {
                 }
             }
         }
+
+        @Test func derivatives() {
+            let forms: [(DerivativeForm, (Float) -> Float)] = [
+                (.step(slope: 0.25), { $0 > 0 ? 1 : 0.25 }), (.window(low: -0.5, high: 0.5), { abs($0) < 0.5 ? 1 : 0 }),
+                (.sigmoid, { $0 * (1 - $0) }), (.tanh, { 1 - $0 * $0 }),
+            ]
+            var source = NumberSource(seed: 6)
+            for count in Array(0..<40) + [20_000] {
+                let (y, dy) = (source.floats(count), source.floats(count))
+                for (form, derivative) in forms {
+                    let expected = zip(y, dy).map { Double(derivative($0) * $1) }
+                    forEachInstructionSet { set in
+                        var dx = [Float](repeating: 99, count: count + 1)
+                        DerivativeKernel.run(form, y, dy, into: &dx, count: count)
+                        #expect(worstError(dx.prefix(count), expected) < 1e-6, "\(set), \(form), \(count) elements")
+                        #expect(dx[count] == 99)
+                        var inPlace = dy
+                        inPlace.withUnsafeMutableBufferPointer { memory in
+                            guard let address = memory.baseAddress else { return }
+                            DerivativeKernel.run(form, y, address, into: address, count: count)
+                        }
+                        #expect(inPlace[...] == dx.prefix(count))
+                    }
+                }
+            }
+        }
     }
 }

@@ -61,6 +61,56 @@ extension KernelTests {
         }
 
         /// Rows longer than vectors, with and without borders; what is no number is never the largest.
+        /// Two columns at a time, beside each window by itself; small whole numbers, so that many elements are the largest.
+        @Test func gradientOfPairs() {
+            var source = NumberSource(seed: 4)
+            for width in 1..<40 {
+                let (slices, size, output) = (2, [1, 5, 2 * width + width % 2], [1, 2, width])
+                let x = source.integers(slices * 5 * size[2], upTo: 2).map { Float($0) }
+                let dy = source.floats(slices * 2 * width)
+                var taps = PlaneTaps()
+                var y: [Float] = []
+                for slice in 0..<slices {
+                    for row in 0..<2 {
+                        for column in 0..<width {
+                            let start = 2 * row * size[2] + 2 * column
+                            let window = [start, start + 1, start + size[2], start + size[2] + 1]
+                            y.append(window.map { x[slice * 5 * size[2] + $0] }.max()!)
+                            guard slice == 0 else { continue }
+                            for position in window { taps.append(position) }
+                            taps.endElement()
+                        }
+                    }
+                }
+                let geometry = ConvolutionGeometry(
+                    batch: 1,
+                    inputSize: size,
+                    outputSize: output,
+                    strides: [2, 2, 2],
+                    dilations: [1, 1, 1],
+                    paddingBefore: [0, 0, 0]
+                )
+                let pairs = ColumnPairs(geometry, kernel: [1, 2, 2])
+                #expect(pairs != nil)
+                let inputCount = 5 * size[2]
+                forEachInstructionSet { set in
+                    let results = [pairs, nil].map { pairs in
+                        var dx = [Float](repeating: 99, count: slices * inputCount + 1)
+                        let kernel = PoolingGradientKernel(
+                            inputCount: inputCount,
+                            taps: taps,
+                            rule: .first,
+                            pairs: pairs
+                        )
+                        kernel.run(x, y, dy, into: &dx, slices: slices)
+                        return dx
+                    }
+                    #expect(results[0] == results[1], "\(set), \(width) columns")
+                    #expect(results[0].last == 99)
+                }
+            }
+        }
+
         @Test(arguments: [1, 2, 3], [(2, 1), (3, 1), (2, 2), (4, 1)])
         func longRows(stride: Int, window: (taps: Int, dilation: Int)) {
             let (rows, width) = (3, 171)

@@ -92,6 +92,94 @@ extension KernelTests {
             }
         }
 
+        /// The backward pass from what a layer recorded, beside the plain one, which computes the states again.
+        @Test(arguments: [(2, false), (20, false), (20, true)], [false, true])
+        func backwardPass(form: (batch: Int, peephole: Bool), isReverse: Bool) {
+            let (steps, batch, inputs, states) = (3, form.batch, 4, 19)
+            var source = NumberSource(seed: 5)
+            let (rows, gates) = (steps * batch, 4 * states)
+            let x = source.floats(rows * inputs)
+            let (h, c) = (source.floats(batch * states), source.floats(batch * states))
+            let (w, r) = (source.floats(gates * inputs), source.floats(gates * states).map { $0 / 4 })
+            let bias = source.floats(gates)
+            let peepholes = form.peephole ? source.floats(3 * states) : nil
+            let flow = [source.floats(rows * states), source.floats(batch * states), source.floats(batch * states)]
+            // Small enough that some cell states are clipped.
+            let clip = 0.6
+            func function(_ kernel: UnaryFunction, _ derivative: GateFunction.Derivative) -> GateFunction {
+                GateFunction(kernel, plain: { reference(kernel, $0) }, derivative: derivative)
+            }
+            let backward = RecurrentBackward.lstm(
+                LSTMAttributes(
+                    isReverse: isReverse,
+                    isBidirectional: false,
+                    returnsSequence: true,
+                    gateActivation: function(.sigmoid, .sigmoid),
+                    cellActivation: function(.tanh, .tanh),
+                    activation: function(.identity, .identity),
+                    clip: clip,
+                    couplesInputAndForget: false
+                )
+            )
+            let operands: [[Float]?] = [x, h, c, w, r, bias, peepholes] + [nil, nil, nil, nil]
+            let shapes: [[Int]?] =
+                [
+                    [steps, batch, inputs], [batch, states], [batch, states], [gates, inputs], [gates, states], [gates],
+                    peepholes.map { [$0.count] },
+                ] + [nil, nil, nil, nil]
+            func widened(_ list: [Float]?) -> [Double]? { list?.map { Double($0) } }
+            let expected = backward.gradients(
+                shapes: shapes,
+                operands: operands.map(widened),
+                resultGradients: flow.map(widened)
+            )
+            forEachInstructionSet { set in
+                let weights = RecurrentWeights(
+                    .lstm,
+                    inputSize: inputs,
+                    hiddenSize: states,
+                    inputWeights: .single(pointer(w)),
+                    recurrentWeights: .single(pointer(r)),
+                    bias: bias,
+                    peepholes: peepholes ?? []
+                )
+                func memory(_ count: Int) -> UnsafeMutablePointer<Float> {
+                    UnsafeMutablePointer(mutating: pointer([Float](repeating: .nan, count: count)))
+                }
+                let record = memory(rows * LSTMRecord.vectorCount * states)
+                var layer = RecurrentKernel.Layer(
+                    weights,
+                    steps: steps,
+                    batch: batch,
+                    x: pointer(x),
+                    h: UnsafeMutablePointer(mutating: pointer(h)),
+                    c: UnsafeMutablePointer(mutating: pointer(c))
+                )
+                layer.isReverse = isReverse
+                layer.outputFunction = .identity
+                layer.cellClip = Float(clip)
+                layer.record = record
+                RecurrentKernel.run([layer])
+                // With the record, and with states that are computed again.
+                for given in [record, nil] {
+                    let gradients = operands.map { $0.map { memory($0.count) } }
+                    backward.run(
+                        shapes: shapes,
+                        operands: operands.map { $0.map(pointer) },
+                        resultGradients: flow.map(pointer),
+                        gradients: gradients,
+                        record: given.map { UnsafePointer($0) },
+                        scratch: memory(backward.scratchCount(shapes, isRecorded: given != nil))
+                    )
+                    for (index, list) in expected.enumerated() {
+                        guard let list, let gradient = gradients[index] else { continue }
+                        let found = UnsafeBufferPointer(start: gradient, count: list.count)
+                        #expect(worstError(found, list) < 1e-5, "\(set), operand \(index), \(given == nil)")
+                    }
+                }
+            }
+        }
+
         private func plain(
             _ cell: RecurrentWeights.Cell,
             steps: Int,

@@ -10,7 +10,8 @@ import MLKernels
 /// Operands: x [S, B, I], initial h and c [B, D·H], weight [4H, I], state weight [4H, H], bias [4H]?, peephole [3H]?,
 /// then the last four again for the backward direction of `bidirectional` (D = 2). Gates have the order i, f, o, z.
 /// With the direction `reverse` the steps are returned in processing order, the last time first. Results: h of every
-/// step [S, B, D·H], or of the last [1, B, D·H]; the last h and the last c, [B, D·H].
+/// step [S, B, D·H], or of the last [1, B, D·H]; the last h and the last c, [B, D·H]; the record for the gradient if
+/// wanted, [D, S, B, `LSTMRecord.vectorCount`, H] in the order of the steps.
 package struct LSTM: Operator {
     package static let names: [MILName] = ["lstm"]
 
@@ -26,6 +27,8 @@ package struct LSTM: Operator {
     package var clip: Double?
     /// Whether the forget gate is 1 − i and its weights are ignored.
     package var couplesInputAndForget: Bool
+    /// Whether a further result is what the gradient reads.
+    private(set) var recordsStates = false
 
     package init(
         direction: RecurrentDirection = .forward,
@@ -76,9 +79,12 @@ package struct LSTM: Operator {
         }
         try checkState(operands, 1, batch, width)
         try checkState(operands, 2, batch, width)
-        return [
+        let types = [
             x.with([returnsSequence ? length : 1, batch, width]), x.with([batch, width]), x.with([batch, width]),
         ]
+        guard recordsStates else { return types }
+        let directions = Dimension(direction == .bidirectional ? 2 : 1)
+        return types + [x.with([directions, length, batch, Dimension(LSTMRecord.vectorCount), states])]
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
@@ -90,6 +96,8 @@ package struct LSTM: Operator {
         var h = Array(operands[1].values.prefix(batch * width))
         var c = Array(operands[2].values.prefix(batch * width))
         var all = [Double](repeating: 0, count: sequence.elementCount)
+        let recordWidth = LSTMRecord.vectorCount * states
+        var record = [Double](repeating: 0, count: recordsStates ? operands.shape(3).elementCount : 0)
         let directions: [(isReverse: Bool, first: Int)] =
             switch direction {
             case .forward: [(false, 3)]
@@ -106,7 +114,11 @@ package struct LSTM: Operator {
                 for index in 0..<length {
                     let time = isReverse ? length - 1 - index : index
                     let start = (time * batch + item) * sums.inputs
-                    step(sums, peephole, x[start..<start + sums.inputs], &hidden, &cell)
+                    let values = step(sums, peephole, x[start..<start + sums.inputs], &hidden, &cell)
+                    if recordsStates {
+                        let row = (part * length + time) * batch + item
+                        record.replaceSubrange(row * recordWidth..<(row + 1) * recordWidth, with: values)
+                    }
                     if returnsSequence {
                         let step = direction == .bidirectional ? time : index
                         let target = (step * batch + item) * width + part * states
@@ -117,22 +129,26 @@ package struct LSTM: Operator {
                 c.replaceSubrange(position..<position + states, with: cell)
             }
         }
-        return [
+        let results = [
             Tensor(values: returnsSequence ? all : h, scalarType: operands.scalarType(0), shape: sequence),
             Tensor(values: h, scalarType: operands.scalarType(1), shape: operands.shape(1)),
             Tensor(values: c, scalarType: operands.scalarType(2), shape: operands.shape(2)),
         ]
+        guard recordsStates else { return results }
+        return results + [Tensor(values: record, scalarType: operands.scalarType(3), shape: operands.shape(3))]
     }
 
+    /// Advances one example's states by a step, and returns the step's record.
     private func step(
         _ sums: RecurrentSums,
         _ peephole: [Double]?,
         _ x: ArraySlice<Double>,
         _ h: inout [Double],
         _ c: inout [Double]
-    ) {
+    ) -> [Double] {
         let states = h.count
         let before = h
+        var record = [Double](repeating: 0, count: LSTMRecord.vectorCount * states)
         for unit in 0..<states {
             func gate(_ index: Int) -> Double {
                 sums.input(index * states + unit, x) + sums.state(index * states + unit, before)
@@ -140,10 +156,17 @@ package struct LSTM: Operator {
             func peepholeTerm(_ index: Int) -> Double { (peephole?[index * states + unit] ?? 0) * c[unit] }
             let input = gateActivation.apply(gate(0) + peepholeTerm(0))
             let forget = couplesInputAndForget ? 1 - input : gateActivation.apply(gate(1) + peepholeTerm(1))
-            c[unit] = forget * c[unit] + input * cellActivation.apply(gate(3))
+            let candidate = cellActivation.apply(gate(3))
+            c[unit] = forget * c[unit] + input * candidate
             if let clip { c[unit] = Swift.min(Swift.max(c[unit], -clip), clip) }
-            h[unit] = gateActivation.apply(gate(2) + peepholeTerm(2)) * activation.apply(c[unit])
+            let output = gateActivation.apply(gate(2) + peepholeTerm(2))
+            let shown = activation.apply(c[unit])
+            h[unit] = output * shown
+            for (index, value) in [input, forget, output, candidate, shown, c[unit]].enumerated() {
+                record[index * states + unit] = value
+            }
         }
+        return record
     }
 }
 
@@ -276,6 +299,10 @@ extension LayerContext {
 extension LSTM {
     package var halfPrecisionOperands: [Int] { [3, 4, 7, 8] }
 
+    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
+        recordsStates ? nil : try context.recurrent(self, states: [1, 2])
+    }
+
     package func kernels(for request: KernelRequest) -> [Kernel] {
         let count = direction == .bidirectional ? 2 : 1
         guard request.computesFloats(), !couplesInputAndForget,
@@ -303,7 +330,7 @@ extension LSTM {
             gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
         )
         let bound = clip.map { Float($0) } ?? 0
-        let final = sources
+        let (final, recordsStates) = (sources, recordsStates)
         @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
             memory.run(
                 weights,
@@ -313,6 +340,7 @@ extension LSTM {
                 into: context.resultFloats(0),
                 lastH: context.resultFloats(1),
                 lastC: context.resultFloats(2),
+                record: recordsStates ? context.resultFloats(3) : nil,
                 scratch: context.scratchFloats
             ) { layer in
                 layer.gateFunction = functions.0
@@ -346,26 +374,26 @@ extension LSTM: BackwardRecurrence, DifferentiableOperator {
     static var operandCount: Int { 11 }
     static var resultCount: Int { 3 }
 
+    package var recording: any DifferentiableOperator {
+        var op = self
+        op.recordsStates = attributes.followsFromRecord
+        return op
+    }
+
     package func gradient(_ context: inout GradientContext) throws(ModelError) { try differentiate(&context) }
 
-    var backward: RecurrentBackward {
-        .lstm(
-            LSTMAttributes(
-                isReverse: direction == .reverse,
-                isBidirectional: direction == .bidirectional,
-                returnsSequence: returnsSequence,
-                gateActivation: gateActivation.gateFunction,
-                cellActivation: cellActivation.gateFunction,
-                activation: activation.gateFunction,
-                clip: clip,
-                couplesInputAndForget: couplesInputAndForget
-            )
-        )
-    }
-}
+    var backward: RecurrentBackward { .lstm(attributes) }
 
-extension LSTM {
-    package func batched(_ context: inout BatchContext) throws(ModelError) -> [ValueID]? {
-        try context.recurrent(self, states: [1, 2])
+    private var attributes: LSTMAttributes {
+        LSTMAttributes(
+            isReverse: direction == .reverse,
+            isBidirectional: direction == .bidirectional,
+            returnsSequence: returnsSequence,
+            gateActivation: gateActivation.gateFunction,
+            cellActivation: cellActivation.gateFunction,
+            activation: activation.gateFunction,
+            clip: clip,
+            couplesInputAndForget: couplesInputAndForget
+        )
     }
 }

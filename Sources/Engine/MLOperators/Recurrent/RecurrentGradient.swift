@@ -11,10 +11,11 @@ protocol BackwardRecurrence: Operator {
     var backward: RecurrentBackward { get }
 }
 
-/// The gradient of a recurrent operator: the states are recomputed, then the steps are processed from the last to the
-/// first.
+/// The gradient of a recurrent operator: the steps are processed from the last to the first, with the states that the
+/// operator recorded or that are recomputed.
 ///
-/// Operands: those of the operator, then the gradients of its results, absent where the loss does not depend on them.
+/// Operands: those of the operator, then the gradients of its results, absent where the loss does not depend on them,
+/// then what it recorded, absent when it did not.
 /// Results: a gradient for each wanted operand of the operator.
 struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
     var recurrence: Recurrence
@@ -57,13 +58,19 @@ struct RecurrentGradient<Recurrence: BackwardRecurrence>: Operator {
         let shapes = (0..<count).map { request.operand($0)?.logicalShape }
         let backward = recurrence.backward
         let results = (0..<count).map { wanted.firstIndex(of: $0) }
+        let record = count + Recurrence.resultCount
+        let isRecorded = request.operand(record) != nil
         return [
-            Kernel("backwards", scratchByteCount: backward.scratchCount(shapes) * 4) { context in
+            Kernel(
+                isRecorded ? "backwards" : "backwards, recomputing",
+                scratchByteCount: backward.scratchCount(shapes, isRecorded: isRecorded) * 4
+            ) { context in
                 backward.run(
                     shapes: shapes,
                     operands: (0..<count).map { context.optionalFloats($0) },
-                    resultGradients: (count..<count + Recurrence.resultCount).map { context.optionalFloats($0) },
+                    resultGradients: (count..<record).map { context.optionalFloats($0) },
                     gradients: results.map { $0.map { context.resultFloats($0) } },
+                    record: isRecorded ? context.optionalFloats(record) : nil,
                     scratch: context.scratchFloats
                 )
             }
@@ -76,12 +83,13 @@ extension BackwardRecurrence {
     func differentiate(_ context: inout GradientContext) throws(ModelError) {
         var operands = context.operands
         while operands.count < Self.operandCount { operands.append(nil) }
-        var resultGradients = context.resultGradients
+        // A recording form has one result more.
+        var resultGradients = Array(context.resultGradients.prefix(Self.resultCount))
         while resultGradients.count < Self.resultCount { resultGradients.append(nil) }
         let wanted = operands.indices.filter { operands[$0] != nil && context.isNeeded($0) }
         let gradients = try context.builder.append(
             RecurrentGradient(self, wanted: wanted),
-            operands + resultGradients
+            operands + resultGradients + context.results.dropFirst(Self.resultCount).map(Optional.some)
         )
         for (index, gradient) in zip(wanted, gradients) { context.setGradient(ofOperand: index, to: gradient) }
     }

@@ -6,6 +6,18 @@
 void cml_unary_map(const cml_isa *isa, cml_unary function, float alpha, float beta, const float *x, float *y,
                    long count);
 
+// Derivatives that follow from a function's value y.
+typedef enum {
+    CML_DERIVATIVE_STEP,      // 1 where y > 0, else `low`
+    CML_DERIVATIVE_WINDOW,    // 1 where low < y < high, else 0
+    CML_DERIVATIVE_SIGMOID,   // y (1 - y)
+    CML_DERIVATIVE_TANH,      // 1 - y y
+} cml_derivative;
+
+// dx[i] = derivative(y[i]) dy[i]; dx may be y or dy.
+void cml_derivative_map(const cml_isa *isa, cml_derivative form, float low, float high, const float *y, const float *dy,
+                        float *dx, long count);
+
 typedef enum {
     CML_INTEGER_ABSOLUTE, CML_INTEGER_SIGN, CML_INTEGER_SQUARE,
     CML_INTEGER_THRESHOLD,   // max(x, bound)

@@ -14,6 +14,11 @@ typedef struct {
 
 void cml_pool(const cml_isa *isa, cml_pooling kind, const cml_pool_shape *shape, const float *x, float *y);
 
+// The gradient of a maximum to the first of the largest elements, for two columns of `count` windows next to each other:
+// y[i] is the largest element of window i and rest[i] the gradient that none of its elements has taken so far; x and dx
+// are pairs of columns.  dx is overwritten.
+void cml_pool_pairs_back(const cml_isa *isa, const float *x, const float *y, float *rest, float *dx, long count);
+
 // One axis of a resize: output i mixes inputs low[i] and high[i]: (1 - weight[i]) low + weight[i] high.
 typedef struct {
     long in, out;

@@ -24,11 +24,37 @@ typedef struct {
     float *h, *c;                 // [batch][hidden]: initial state in, last state out
     float *y;                     // every state, [steps][batch][y_stride], or null
     long y_stride;
-    float *c_all;                 // every cell state, like y, or null
+    // LSTM: what the backward pass reads of every step, [steps][batch][CML_LSTM_RECORD][hidden], or null: the input,
+    // forget and output gate, the candidate, the function of the cell state, and the cell state.
+    float *record;
 } cml_rnn_call;
+
+#define CML_LSTM_RECORD 6
 
 // Columns of the packed matrices, and the one of a gate of a hidden unit.
 long cml_rnn_columns(const cml_isa *isa, long hidden, int gates);
 long cml_rnn_column(const cml_isa *isa, long unit, int gate, int gates);
 // Runs `count` layers or directions in parallel.
 void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count);
+
+// A function's derivative as a polynomial of its value y: c[0] + c[1] y + c[2] y^2.
+typedef struct {
+    float c[3];
+} cml_slope;
+
+// One step of an LSTM's backward pass.
+typedef struct {
+    long rows, hidden;
+    cml_slope gate, cell, output;
+    const float *peephole[3];     // as in cml_rnn_call
+    float cell_clip;
+    const float *record;          // of this step: [rows][CML_LSTM_RECORD][hidden]
+    const float *c_before;        // cell states before the step: rows of c_stride elements
+    long c_stride;
+    const float *dh;              // [rows][hidden]: gradient of the states after the step
+    float *dc;                    // [rows][hidden]: that of the cell states after the step in, before the step out
+    float *sums;                  // [rows][4][hidden]: gradients of the gates' sums
+    float *peephole_gradient;     // [3][hidden], added to, or null
+} cml_lstm_step;
+
+void cml_lstm_back(const cml_isa *isa, const cml_lstm_step *step);

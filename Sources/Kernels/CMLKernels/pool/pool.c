@@ -162,3 +162,7 @@ void cml_resize(const cml_isa *isa, const float *x, float *y, long batch, long i
     for (long i = 0; i < width->out && j.nearest; i++) j.nearest = width->weight[i] == 0;
     cml_parallel_for(j.division.tasks, resize_rows, &j);
 }
+
+void cml_pool_pairs_back(const cml_isa *isa, const float *x, const float *y, float *rest, float *dx, long count) {
+    isa->pool_pairs_back(x, y, rest, dx, count);
+}

@@ -83,9 +83,15 @@ static void lstm_block(void *context, long block, int worker) {
             apply(s, c->gate, g + 2 * width, width);
         }
         apply(s, c->output, h, units);
+        if (c->record) {
+            float *record = c->record + (s->step * c->batch + row) * CML_LSTM_RECORD * c->hidden + unit;
+            const size_t bytes = sizeof(float) * (size_t)units;
+            for (int gate = 0; gate < 4; gate++) memcpy(record + gate * c->hidden, g + gate * width, bytes);
+            memcpy(record + 4 * c->hidden, h, bytes);
+            memcpy(record + 5 * c->hidden, cell, bytes);
+        }
         s->isa->multiply_row(g + 2 * width, h, h, units);
         if (c->y) memcpy(c->y + (s->step * c->batch + row) * c->y_stride + unit, h, sizeof(float) * (size_t)units);
-        if (c->c_all) memcpy(c->c_all + (s->step * c->batch + row) * c->y_stride + unit, cell, sizeof(float) * (size_t)units);
     }
 }
 
@@ -173,4 +179,8 @@ void cml_rnn(const cml_isa *isa, const cml_rnn_call *calls, int count) {
     const size_t bytes = (size_t)(c->hidden * c->hidden * c->gates) * (c->storage == CML_F32 ? sizeof(float) : sizeof(uint16_t));
     if (count == 1 || bytes > SHARED_BYTES) for (int i = 0; i < count; i++) run_layer(&all, i, 0);
     else cml_parallel_for(count, run_layer, &all);
+}
+
+void cml_lstm_back(const cml_isa *isa, const cml_lstm_step *step) {
+    for (long row = 0; row < step->rows; row++) isa->lstm_row_back(step, row);
 }

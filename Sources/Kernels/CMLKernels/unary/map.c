@@ -46,3 +46,26 @@ void cml_integer_map(const cml_isa *isa, cml_integer_unary function, int32_t bou
     integer_job j = {isa, function, bound, x, y, count};
     cml_parallel_for((count + CHUNK - 1) / CHUNK, map_integers, &j);
 }
+
+typedef struct {
+    const cml_isa *isa;
+    cml_derivative form;
+    float low, high;
+    const float *y, *dy;
+    float *dx;
+    long count;
+} derivative_job;
+
+static void map_derivatives(void *context, long index, int worker) {
+    (void)worker;
+    const derivative_job *j = context;
+    const long start = index * CHUNK, left = j->count - start;
+    j->isa->derivative(j->form, j->low, j->high, j->y + start, j->dy + start, j->dx + start,
+                       left < CHUNK ? left : CHUNK);
+}
+
+void cml_derivative_map(const cml_isa *isa, cml_derivative form, float low, float high, const float *y, const float *dy,
+                        float *dx, long count) {
+    derivative_job j = {isa, form, low, high, y, dy, dx, count};
+    cml_parallel_for((count + CHUNK - 1) / CHUNK, map_derivatives, &j);
+}

@@ -1,3 +1,5 @@
+import CMLKernels
+
 /// A function of one number whose derivative is known.
 package protocol DerivableFunction {
     /// The derivative at `x`, where the function is `y`; `x` is NaN when the derivative follows from `y`.
@@ -46,15 +48,8 @@ package enum DerivativeKernel {
         into dx: UnsafeMutablePointer<Float>,
         count: Int
     ) {
-        inParts(count) { part in
-            switch form {
-            case .step(let slope): for index in part { dx[index] = y[index] > 0 ? dy[index] : dy[index] * slope }
-            case .window(let low, let high):
-                for index in part { dx[index] = y[index] > low && y[index] < high ? dy[index] : 0 }
-            case .sigmoid: for index in part { dx[index] = dy[index] * (y[index] * (1 - y[index])) }
-            case .tanh: for index in part { dx[index] = dy[index] * (1 - y[index] * y[index]) }
-            }
-        }
+        let (form, low, high) = form.lowered
+        cml_derivative_map(cml_isa_current(), form, low, high, y, dy, dx, count)
     }
 
     private static func inParts(_ count: Int, _ body: (Range<Int>) -> Void) {
@@ -76,4 +71,13 @@ package enum DerivativeForm: Hashable, Sendable {
     case sigmoid
     /// 1 − y²
     case tanh
+
+    fileprivate var lowered: (form: cml_derivative, low: Float, high: Float) {
+        switch self {
+        case .step(let slope): (CML_DERIVATIVE_STEP, slope, 0)
+        case .window(let low, let high): (CML_DERIVATIVE_WINDOW, low, high)
+        case .sigmoid: (CML_DERIVATIVE_SIGMOID, 0, 0)
+        case .tanh: (CML_DERIVATIVE_TANH, 0, 0)
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import CMLKernels
+
 /// The gradients of pools of row-major planes: to the first of the largest elements of each window, to all in equal
 /// parts, or in proportion to them.
 package struct PoolingGradientKernel: Sendable {
@@ -183,6 +185,7 @@ package struct ColumnPairs: Sendable {
         into dx: UnsafeMutablePointer<Float>
     ) {
         let width = window.outputSize[2]
+        let instructionSet = cml_isa_current()
         withUnsafeTemporaryAllocation(of: Float.self, capacity: width) { buffer in
             guard let rest = buffer.baseAddress else { return }
             for d in 0..<window.outputSize[0] {
@@ -193,30 +196,11 @@ package struct ColumnPairs: Sendable {
                         for b in 0..<kernel[1] {
                             let depth = d * window.strides[0] + a
                             let start = (depth * window.inputSize[1] + h * window.strides[1] + b) * window.inputSize[2]
-                            Self.distribute(x + start, y + row, rest, into: dx + start, count: width)
+                            cml_pool_pairs_back(instructionSet, x + start, y + row, rest, dx + start, width)
                         }
                     }
                 }
             }
-        }
-    }
-
-    private static func distribute(
-        _ x: UnsafePointer<Float>,
-        _ y: UnsafePointer<Float>,
-        _ rest: UnsafeMutablePointer<Float>,
-        into dx: UnsafeMutablePointer<Float>,
-        count: Int
-    ) {
-        for index in 0..<count {
-            let maximum = y[index]
-            let gradient = rest[index]
-            let isLeft = x[2 * index] == maximum
-            let left = isLeft ? 0 : gradient
-            let isRight = x[2 * index + 1] == maximum
-            dx[2 * index] = isLeft ? gradient : 0
-            dx[2 * index + 1] = isRight ? left : 0
-            rest[index] = isRight ? 0 : left
         }
     }
 }

@@ -42,6 +42,9 @@ protocol BackwardScalar: BinaryFloatingPoint, BitwiseCopyable {
         into y: UnsafeMutablePointer<Self>,
         count: Int
     )
+
+    /// One step of an LSTM's backward pass.
+    static func stepBack(_ step: LSTMStepBack<Self>)
 }
 
 extension Double: BackwardScalar {
@@ -103,6 +106,8 @@ extension Double: BackwardScalar {
             }
         }
     }
+
+    static func stepBack(_ step: LSTMStepBack<Double>) { step.run() }
 
     static func apply(
         _ function: GateFunction,
@@ -168,6 +173,8 @@ extension Float: BackwardScalar {
             epilogue: Epilogue(residual: adds ? UnsafePointer(c) : nil)
         )
     }
+
+    static func stepBack(_ step: LSTMStepBack<Float>) { step.runByVectors() }
 
     static func apply(
         _ function: GateFunction,

@@ -34,24 +34,17 @@ package struct GateFunction: Sendable {
         slope = derivative
     }
 
-    /// The derivatives at `x`, where the function is `y`.
-    ///
-    /// `slopes` may be `x` or `y`.
-    func derivatives<Scalar: BinaryFloatingPoint>(
-        _ x: UnsafePointer<Scalar>,
-        _ y: UnsafePointer<Scalar>,
-        into slopes: UnsafeMutablePointer<Scalar>,
-        count: Int
-    ) {
+    /// The coefficients of the derivative as a polynomial of the value, constant term first; `nil` when it is none.
+    var polynomialSlope: (Float, Float, Float)? {
         switch slope {
-        case .sigmoid: for index in 0..<count { slopes[index] = y[index] * (1 - y[index]) }
-        case .tanh: for index in 0..<count { slopes[index] = 1 - y[index] * y[index] }
-        case .identity, .step, .general:
-            for index in 0..<count { slopes[index] = derivative(x[index], y[index]) }
+        case .identity: (1, 0, 0)
+        case .sigmoid: (0, 1, -1)
+        case .tanh: (1, 0, -1)
+        case .step, .general: nil
         }
     }
 
-    /// The derivative at `x`, where the function is `y`.
+    /// The derivative at `x`, where the function is `y`; `x` matters only for `general`.
     func derivative<Scalar: BinaryFloatingPoint>(_ x: Scalar, _ y: Scalar) -> Scalar {
         switch slope {
         case .sigmoid: y * (1 - y)

@@ -1,5 +1,5 @@
-/// The backward pass of a recurrent layer: the states are recomputed, then the steps are processed from the last to the
-/// first.
+/// The backward pass of a recurrent layer: the steps are processed from the last to the first, with the states that the
+/// layer recorded (an LSTM) or that are recomputed.
 package enum RecurrentBackward: Sendable {
     /// Operands: x [steps, batch, inputs], h, c, then input weight, state weight, bias and peephole of each direction.
     case lstm(LSTMAttributes)
@@ -9,10 +9,16 @@ package enum RecurrentBackward: Sendable {
     case rnn(RNNAttributes)
 
     /// The number of elements of scratch memory that a pass needs for operands of these shapes.
-    package func scratchCount(_ shapes: [[Int]?]) -> Int {
+    ///
+    /// - Parameters:
+    ///   - shapes: The shapes of the operands; `nil` for those that are absent.
+    ///   - isRecorded: Whether the layer recorded its states.
+    /// - Returns: The number of elements.
+    package func scratchCount(_ shapes: [[Int]?], isRecorded: Bool) -> Int {
         let x = shapes[0] ?? []
         switch self {
-        case .lstm: return LSTMBackward<Float>.scratchCount(x, states: shapes[4]?[1] ?? 0)
+        case .lstm:
+            return LSTMBackward<Float>.scratchCount(x, states: shapes[4]?[1] ?? 0, isRecorded: isRecorded)
         case .gru: return GRUBackward<Float>.scratchCount(x, states: shapes[3]?[1] ?? 0)
         case .rnn: return RNNBackward<Float>.scratchCount(x, states: shapes[3]?[1] ?? 0)
         }
@@ -25,12 +31,15 @@ package enum RecurrentBackward: Sendable {
     ///   - operands: The operands.
     ///   - resultGradients: The gradients of the results, absent where the loss does not depend on them.
     ///   - gradients: The gradients of the operands, which are overwritten; `nil` for those that nobody needs.
-    ///   - scratch: Memory for `scratchCount(shapes)` elements.
+    ///   - record: What an LSTM recorded, [directions, steps, batch, `LSTMRecord.vectorCount`, states]; `nil` when the
+    ///     states are to be recomputed.
+    ///   - scratch: Memory for `scratchCount` elements.
     package func run(
         shapes: [[Int]?],
         operands: [UnsafePointer<Float>?],
         resultGradients: [UnsafePointer<Float>?],
         gradients: [UnsafeMutablePointer<Float>?],
+        record: UnsafePointer<Float>?,
         scratch: UnsafeMutablePointer<Float>
     ) {
         for (shape, gradient) in zip(shapes, gradients) {
@@ -42,6 +51,7 @@ package enum RecurrentBackward: Sendable {
                 operands: operands,
                 resultGradients: resultGradients,
                 gradients: gradients,
+                record: record,
                 scratch: scratch
             )
         )
@@ -71,7 +81,7 @@ package enum RecurrentBackward: Sendable {
             zeros.initialize(repeating: 0, count: max(list.count, 1))
             return zeros
         }
-        let count = max(scratchCount(shapes), 1)
+        let count = max(scratchCount(shapes, isRecorded: false), 1)
         let scratch = UnsafeMutablePointer<Double>.allocate(capacity: count)
         scratch.initialize(repeating: 0, count: count)
         defer {
@@ -84,6 +94,7 @@ package enum RecurrentBackward: Sendable {
                 operands: provided.map { $0.map { UnsafePointer($0) } },
                 resultGradients: results.map { $0.map { UnsafePointer($0) } },
                 gradients: gradients,
+                record: nil,
                 scratch: scratch
             )
         )
@@ -114,9 +125,16 @@ struct BackwardRun<Scalar: BackwardScalar> {
     let operands: [UnsafePointer<Scalar>?]
     let resultGradients: [UnsafePointer<Scalar>?]
     let gradients: [UnsafeMutablePointer<Scalar>?]
+    let record: UnsafePointer<Scalar>?
     let scratch: UnsafeMutablePointer<Scalar>
 
     func shape(_ index: Int) -> [Int] { shapes[index] ?? [] }
+
+    /// An operand that every form of the operator has.
+    func operand(_ index: Int) -> UnsafePointer<Scalar> {
+        guard let operand = operands[index] else { preconditionFailure("operand \(index) is missing") }
+        return operand
+    }
 }
 
 extension BackwardRun {

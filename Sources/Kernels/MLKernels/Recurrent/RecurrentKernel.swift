@@ -18,8 +18,8 @@ package enum RecurrentKernel {
         /// Every state, `[steps][batch]` rows of `yStride` elements; `nil` when only the last is needed.
         package var y: UnsafeMutablePointer<Float>?
         package var yStride: Int
-        /// Every cell state, laid out like `y`.
-        package var cellStates: UnsafeMutablePointer<Float>?
+        /// What an LSTM's backward pass reads, `[steps][batch][LSTMRecord.vectorCount][hiddenSize]`; `nil` when there is none.
+        package var record: UnsafeMutablePointer<Float>?
         package var gateFunction: UnaryFunction = .sigmoid
         package var cellFunction: UnaryFunction = .tanh
         package var outputFunction: UnaryFunction = .tanh
@@ -111,7 +111,7 @@ package enum RecurrentKernel {
                 call.c = layer.c
                 call.y = layer.y
                 call.y_stride = layer.yStride
-                call.c_all = layer.cellStates
+                call.record = layer.record
                 calls.append(call)
                 lower(layers.dropFirst(), projections, instructionSet, &calls)
             }

@@ -40,6 +40,8 @@ package struct RecurrentRun: Sendable {
     ///     processing; or the last state.
     ///   - lastH: The last state.
     ///   - lastC: The last cell state of an LSTM, `nil` for other cells.
+    ///   - record: Memory for what the backward pass of an LSTM reads, [directions, steps, batch,
+    ///     `LSTMRecord.vectorCount`, states]; `nil` when there is none.
     ///   - scratch: Memory of `scratchByteCount` bytes.
     ///   - configure: Sets the functions of a direction.
     package func run(
@@ -50,6 +52,7 @@ package struct RecurrentRun: Sendable {
         into y: UnsafeMutablePointer<Float>,
         lastH: UnsafeMutablePointer<Float>,
         lastC: UnsafeMutablePointer<Float>?,
+        record: UnsafeMutablePointer<Float>? = nil,
         scratch: UnsafeMutablePointer<Float>,
         _ configure: (inout RecurrentKernel.Layer) -> Void
     ) {
@@ -74,6 +77,7 @@ package struct RecurrentRun: Sendable {
                 yStride: width
             )
             layer.isReverse = isReverse || direction == 1
+            layer.record = record.map { $0 + direction * steps * batch * LSTMRecord.vectorCount * states }
             configure(&layer)
             layers.append(layer)
         }

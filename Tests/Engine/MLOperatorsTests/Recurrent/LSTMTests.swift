@@ -187,5 +187,63 @@ import Testing
         other.gateActivation = .hardSigmoid(alpha: 0.2, beta: 0.5)
         other.cellActivation = .scaledTanh(alpha: 1.1, beta: 0.9)
         #expect(GradientProblem("coupled", other, x + way + (isBoth ? way : [])).failures() == [])
+        other.couplesInputAndForget = false
+        #expect(GradientProblem("other functions", other, x + way + (isBoth ? way : [])).failures() == [])
+    }
+
+    /// Enough examples for several workers.
+    @Test func gradientOfManyExamples() {
+        let (s, b, i, h) = (2, 37, 2, 3)
+        let operands: [GradientProblem.Operand] = [
+            .real([s, b, i]), .real([b, h]), .real([b, h]), .real([4 * h, i]), .real([4 * h, h]), .none, .none,
+        ]
+        #expect(GradientProblem("", LSTM(returnsSequence: true), operands).failures() == [])
+    }
+
+    /// A network that learns gets what its gradient reads as a further result.
+    @Test(arguments: [RecurrentDirection.forward, .reverse, .bidirectional]) func recording(
+        direction: RecurrentDirection
+    ) throws {
+        var random = RandomTensors(seed: 3)
+        let (steps, batch, inputs, states) = (3, 2, 4, 5)
+        let directions = direction == .bidirectional ? 2 : 1
+        var operands: [Tensor?] = [
+            random.tensor([steps, batch, inputs]), random.tensor([batch, directions * states]),
+            random.tensor([batch, directions * states]),
+        ]
+        for _ in 0..<directions {
+            operands += [random.tensor([4 * states, inputs]), random.tensor([4 * states, states]), nil, nil]
+        }
+        let op = LSTM(direction: direction, returnsSequence: true)
+        let recording = op.recording
+        let found = try OperatorTrial.reference(recording, operands)
+        let plain = try OperatorTrial.reference(op, operands)
+        #expect(found.prefix(3).map(\.values) == plain.map(\.values))
+        #expect(found[3].shape == [directions, steps, batch, 6, states])
+        // Output gate times function of the cell state is the state.
+        let values = found[3].values
+        for part in 0..<directions {
+            for time in 0..<steps {
+                for item in 0..<batch {
+                    let record = ((part * steps + time) * batch + item) * 6 * states
+                    let step = direction == .reverse ? steps - 1 - time : time
+                    let state = (step * batch + item) * directions * states + part * states
+                    for unit in 0..<states {
+                        let product = values[record + 2 * states + unit] * values[record + 4 * states + unit]
+                        #expect(abs(product - plain[0].values[state + unit]) < 1e-6)
+                    }
+                }
+            }
+        }
+        let problem = OperatorProblem(
+            "recording",
+            recording,
+            operands,
+            constants: Set(3..<operands.count),
+            tolerance: 1e-3,
+            seed: 3
+        )
+        #expect(problem.failures() == [])
+        #expect((LSTM(cellActivation: .relu).recording as? LSTM) == LSTM(cellActivation: .relu))
     }
 }
