@@ -30,6 +30,11 @@ package struct LSTM: Operator {
     /// Whether a further result is what the gradient reads.
     private(set) var recordsStates = false
 
+    /// Files have no networks that learn.
+    private enum CodingKeys: CodingKey {
+        case direction, returnsSequence, gateActivation, cellActivation, activation, clip, couplesInputAndForget
+    }
+
     package init(
         direction: RecurrentDirection = .forward,
         returnsSequence: Bool = false,
@@ -88,11 +93,9 @@ package struct LSTM: Operator {
     }
 
     package func reference(_ operands: ReferenceOperands) throws(ModelError) -> [Tensor] {
-        let (length, batch) = (operands[0].shape[0], operands[0].shape[1])
-        let states = operands[4].shape[1]
+        let (length, batch, states) = (operands[0].shape[0], operands[0].shape[1], operands[4].shape[1])
         let width = direction == .bidirectional ? 2 * states : states
-        let x = operands[0].values
-        let sequence = operands.shape(0)
+        let (x, sequence) = (operands[0].values, operands.shape(0))
         var h = Array(operands[1].values.prefix(batch * width))
         var c = Array(operands[2].values.prefix(batch * width))
         var all = [Double](repeating: 0, count: sequence.elementCount)
@@ -326,9 +329,7 @@ extension LSTM {
             isReverse: direction == .reverse,
             returnsSequence: returnsSequence
         )
-        let functions = (
-            gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction
-        )
+        let functions = (gateActivation.kernelFunction, cellActivation.kernelFunction, activation.kernelFunction)
         let bound = clip.map { Float($0) } ?? 0
         let (final, recordsStates) = (sources, recordsStates)
         @Sendable func run(_ weights: [RecurrentWeights], _ context: KernelContext) {
