@@ -366,7 +366,7 @@ def test_every_form_of_annotations_gives_the_same_detector(installed, tmp_path):
 def test_detectors_find_objects(installed, tmp_path):
     rows = squares(tmp_path / "data")
     paths = [str(tmp_path / "data" / row["image"]) for row in rows]
-    model = createml.ObjectDetector.train(tmp_path / "data", **{**DETECTOR, "max_iterations": 120, "batch_size": 4})
+    model = createml.ObjectDetector.train(tmp_path / "data", **{**DETECTOR, "max_iterations": 240, "batch_size": 4})
     metrics = model.evaluate(tmp_path / "data")
     assert isinstance(metrics, createml.DetectorMetrics) and metrics.skipped == []
     assert metrics.mean_average_precision["iou_50"] > 0.9 and set(metrics.average_precision["iou_50"]) == {"green", "red"}
